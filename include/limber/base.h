@@ -1,0 +1,48 @@
+/* What every part of Limber shares: status codes and what they mean.
+ *
+ * Conventions of the whole library: SI units, radians, seconds as double; right-handed, Y up;
+ * quaternions xyzw; matrices row-major; a 3x4 matrix is 12 numbers, rows (r00 r01 r02 tx) first. */
+#ifndef LIMBER_BASE_H
+#define LIMBER_BASE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C"
+{
+#endif
+
+#define LMB_VERSION_MAJOR 0
+#define LMB_VERSION_MINOR 1
+#define LMB_VERSION_PATCH 0
+
+/* Every status that a call may return: X(enumerator, value, text). Values never change. */
+#define LMB_STATUS_LIST( X )                                                                                 \
+	X( lmb_statusOk, 0, "ok" )                                                                               \
+	X( lmb_statusInvalidArgument, 1, "an argument is outside its stated range" )                             \
+	X( lmb_statusOutOfMemory, 2, "no memory, or a size that does not fit in size_t" )                        \
+	X( lmb_statusIo, 3, "a file could not be read or written" )                                              \
+	X( lmb_statusCorrupt, 4, "the data breaks the rules of its own format" )                                 \
+	X( lmb_statusUnsupported, 5, "valid data that this version does not read" )                              \
+	X( lmb_statusNotFound, 6, "a named thing is not there" )                                                 \
+	X( lmb_statusNotConverged, 7, "an iteration ended before it reached its tolerance" )                     \
+	X( lmb_statusCancelled, 8, "stopped on request" )                                                        \
+	X( lmb_statusNumerical, 9, "a number that is not finite, or a matrix that is not what it must be" )
+
+	typedef enum lmbStatus
+	{
+#define LMB_STATUS_ENUM( name, value, text ) name = ( value ),
+		LMB_STATUS_LIST( LMB_STATUS_ENUM )
+#undef LMB_STATUS_ENUM
+	} lmbStatus;
+
+	/* The text of a status, never NULL ("unknown status" for a value outside the list). Static storage,
+	 * any thread. */
+	const char *lmbStatus_Text( lmbStatus status );
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
