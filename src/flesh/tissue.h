@@ -9,29 +9,29 @@ typedef struct lmbTissue
 {
 	lmbArena arena;
 	int nodeCount, tetCount, boneCount, vertexCount;
-	int influenceCount;	 /* per node */
-	double cell;		 /* m, edge of a lattice cell */
-	double *nodes;		 /* (nodeCount x 3) m, bind space */
-	int32_t *tets;		 /* (tetCount x 4) node indices, positive volume */
-	double *fill;		 /* (tetCount) share of the volume inside the skin, in (0, 1]; scales mass and stiffness */
-	double *young;		 /* (tetCount) Pa */
-	double *poisson;	 /* (tetCount) */
-	double *density;	 /* (tetCount) kg/m^3 */
-	double *mass;		 /* (nodeCount) kg, lumped, fill included */
-	uint8_t *held;		 /* (nodeCount) 1: inside a bone, follows the blended pose exactly */
-	int32_t *nodeBones;	 /* (nodeCount x influenceCount) heaviest first */
+	int influenceCount; /* per node */
+	double cell;        /* m, edge of a lattice cell */
+	double *nodes;      /* (nodeCount x 3) m, bind space */
+	int32_t *tets;      /* (tetCount x 4) node indices, positive volume */
+	double *fill;  /* (tetCount) share of the volume inside the skin, in (0, 1]; scales mass and stiffness */
+	double *young; /* (tetCount) Pa */
+	double *poisson;     /* (tetCount) */
+	double *density;     /* (tetCount) kg/m^3 */
+	double *mass;        /* (nodeCount) kg, lumped, fill included */
+	uint8_t *held;       /* (nodeCount) 1: inside a bone, follows the blended pose exactly */
+	int32_t *nodeBones;  /* (nodeCount x influenceCount) heaviest first */
 	double *nodeWeights; /* (nodeCount x influenceCount) rows sum to 1; smooth ("diffused") */
-	int32_t *skinTets;	 /* (vertexCount) the tetrahedron that carries the vertex */
+	int32_t *skinTets;   /* (vertexCount) the tetrahedron that carries the vertex */
 	double *skinWeights; /* (vertexCount x 4) barycentric, may reach slightly outside [0, 1] */
-	double *softness;	 /* (vertexCount) 0: artist's skinning, 1: tissue; smooth between */
+	double *softness;    /* (vertexCount) 0: artist's skinning, 1: tissue; smooth between */
 } lmbTissue;
 
 typedef struct lmbMaterial
 {
 	const char *bone; /* the region is where this bone has the largest weight; NULL: everywhere */
-	double young;	  /* Pa, in [100, 1e9] */
-	double poisson;	  /* in [0, 0.495] */
-	double density;	  /* kg/m^3, in [1, 1e5] */
+	double young;     /* Pa, in [100, 1e9] */
+	double poisson;   /* in [0, 0.495] */
+	double density;   /* kg/m^3, in [1, 1e5] */
 } lmbMaterial;
 
 typedef struct lmbBoneRadius
@@ -42,9 +42,9 @@ typedef struct lmbBoneRadius
 
 typedef struct lmbTissueDef
 {
-	double cell;				  /* m; 0: from nodeTarget */
-	int nodeTarget;				  /* aimed-at number of nodes when cell is 0; in [50, 200000] */
-	double boneThickness;		  /* share of the local thickness of the body that bone fills, in [0, 0.9] */
+	double cell;                  /* m; 0: from nodeTarget */
+	int nodeTarget;               /* aimed-at number of nodes when cell is 0; in [50, 200000] */
+	double boneThickness;         /* share of the local thickness of the body that bone fills, in [0, 0.9] */
 	const lmbMaterial *materials; /* (materialCount) later ones win */
 	int materialCount;
 	const lmbBoneRadius *radii; /* (radiusCount) overrides of what was measured */
@@ -58,18 +58,18 @@ lmbTissueDef lmbDefaultTissueDef( void );
 
 typedef struct lmbTissueReport
 {
-	double mass;		  /* kg */
-	double volume;		  /* m^3, clipped tetrahedra */
+	double mass;          /* kg */
+	double volume;        /* m^3, clipped tetrahedra */
 	double surfaceVolume; /* m^3, of the skin by the divergence theorem; meaningful when closed */
-	bool closed;		  /* every edge has two triangles after welding */
-	int componentCount;	  /* connected parts of the welded skin */
-	int heldCount;		  /* nodes inside bones */
+	bool closed;          /* every edge has two triangles after welding */
+	int componentCount;   /* connected parts of the welded skin */
+	int heldCount;        /* nodes inside bones */
 	int softVertexCount;  /* softness >= 0.5 */
-	int splitCellCount;	  /* cells that separate parts of the body share and that were split */
+	int splitCellCount;   /* cells that separate parts of the body share and that were split */
 } lmbTissueReport;
 
 lmbStatus lmbTissue_Make( const lmbCharacter *character, const lmbTissueDef *def, const lmbJob *job,
-						  lmbTissue **out, lmbTissueReport *report, lmbError *error );
+                          lmbTissue **out, lmbTissueReport *report, lmbError *error );
 void lmbTissue_Free( lmbTissue *tissue );
 
 /* safetensors, format "limber.tissue". Load checks indices, signs and volumes. */
@@ -81,6 +81,6 @@ lmbStatus lmbTissue_WriteVtu( const lmbTissue *tissue, const char *path, lmbErro
 /* Skin from nodes: out_v = (1 - softness) LBS_v + softness sum_k weight_k node_k. nodes (nodeCount x 3)
  * and bones in scene space; out (vertexCount x 3). */
 void lmbTissue_Skin( const lmbTissue *tissue, const lmbCharacter *character, const double *bones,
-					 const double *nodes, double *out );
+                     const double *nodes, double *out );
 
 #endif

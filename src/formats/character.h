@@ -14,7 +14,7 @@
 typedef struct lmbBone
 {
 	const char *name;
-	int parent;		 /* nearest ancestor that is a bone too, or -1; always below the bone's own index */
+	int parent;      /* nearest ancestor that is a bone too, or -1; always below the bone's own index */
 	double bind[12]; /* the joint's frame in bind space: rotation and position, no scale */
 } lmbBone;
 
@@ -31,7 +31,7 @@ typedef struct lmbClip
 {
 	const char *name;
 	double start, end; /* s: first and last key */
-	int keyCount;	   /* of the channel with the most keys */
+	int keyCount;      /* of the channel with the most keys */
 } lmbClip;
 
 typedef struct lmbCharacter
@@ -39,16 +39,16 @@ typedef struct lmbCharacter
 	lmbArena arena;
 	const char *path;
 	int vertexCount, triangleCount, boneCount, partCount, clipCount;
-	int influenceCount;	  /* per vertex, the most that any vertex has, at least 1 */
-	double *bind;		  /* (vertexCount x 3) m, bind space */
-	int32_t *triangles;	  /* (triangleCount x 3) counter-clockwise from outside */
+	int influenceCount;   /* per vertex, the most that any vertex has, at least 1 */
+	double *bind;         /* (vertexCount x 3) m, bind space */
+	int32_t *triangles;   /* (triangleCount x 3) counter-clockwise from outside */
 	int32_t *vertexBones; /* (vertexCount x influenceCount) heaviest first; unused ones repeat bone 0 */
-	double *weights;	  /* (vertexCount x influenceCount) >= 0, each row sums to 1 */
-	lmbBone *bones;		  /* (boneCount) parents first */
-	lmbPart *parts;		  /* (partCount) */
-	lmbClip *clips;		  /* (clipCount) animations, in file order */
+	double *weights;      /* (vertexCount x influenceCount) >= 0, each row sums to 1 */
+	lmbBone *bones;       /* (boneCount) parents first */
+	lmbPart *parts;       /* (partCount) */
+	lmbClip *clips;       /* (clipCount) animations, in file order */
 	double metresPerUnit; /* applied already to everything above and to every pose */
-	bool unitGiven;		  /* false: measured from the skeleton */
+	bool unitGiven;       /* false: measured from the skeleton */
 	int noteCount;
 	const char **notes; /* what the importer mended, one sentence each */
 	struct lmbRig *rig; /* the importer's own: nodes, inverse binds, channels */

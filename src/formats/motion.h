@@ -11,11 +11,11 @@
 
 typedef struct lmbMotionDef
 {
-	double keyRate;	 /* Hz in [1, 1000]; 0: the clip's own densest key rate, at most 120 */
-	double cutoff;	 /* Hz: zero-phase low-pass (fourth-order Butterworth run forwards and backwards) on
-						the resampled keys, against capture noise; 0: none */
-	double warpIn;	 /* s in [0, 5]: time over which the motion comes up to speed from rest */
-	double start;	 /* s, from the clip's first key */
+	double keyRate;  /* Hz in [1, 1000]; 0: the clip's own densest key rate, at most 120 */
+	double cutoff;   /* Hz: zero-phase low-pass (fourth-order Butterworth run forwards and backwards) on
+	                    the resampled keys, against capture noise; 0: none */
+	double warpIn;   /* s in [0, 5]: time over which the motion comes up to speed from rest */
+	double start;    /* s, from the clip's first key */
 	double duration; /* s; 0: to the clip's last key */
 } lmbMotionDef;
 
@@ -32,7 +32,7 @@ typedef struct lmbMotion
 
 /* The character must outlive the motion. */
 lmbStatus lmbMotion_Make( const lmbCharacter *character, int clip, const lmbMotionDef *def, lmbMotion **out,
-						  lmbError *error );
+                          lmbError *error );
 void lmbMotion_Free( lmbMotion *motion );
 
 /* bones (boneCount x 12) at time, clamped to [0, duration]. Threads may share a motion. */
@@ -44,7 +44,7 @@ void lmbMotion_Pose( const lmbMotion *motion, double time, double *bones );
  * (boneCount x 4), bones (boneCount x 12). The inverse of lmbPose_LocalRotations for poses without
  * stretch. */
 void lmbPose_FromLocalRotations( const lmbCharacter *character, const double *rotations, const double *root,
-								 double *bones );
+                                 double *bones );
 /* The rotations that lmbPose_FromLocalRotations takes: R_parent^T R_bone, and R_bone itself for roots,
  * R being the rotation nearest to the pose matrix. rotations (boneCount x 4). */
 void lmbPose_LocalRotations( const lmbCharacter *character, const double *bones, double *rotations );

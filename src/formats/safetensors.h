@@ -21,14 +21,14 @@ typedef struct lmbTensorFile
 /* Reads and checks a whole file: header, offsets, overlaps, sizes. format: what "format" must say, or
  * NULL for any; maxVersion: the newest "version" the caller reads. Close also after a failure. */
 lmbStatus lmbTensorFile_Open( lmbTensorFile *file, const char *path, const char *format, int maxVersion,
-							  lmbError *error );
+                              lmbError *error );
 void lmbTensorFile_Close( lmbTensorFile *file );
 
 /* The array called name. rank and each shape[i] must match; a shape[i] of -1 takes what the file says
  * and writes it there. Floating-point arrays (F32, F64) are refused when they hold a NaN or infinity.
  * data points into the file, aligned to the element; the message names file, array, expected shape. */
 lmbStatus lmbTensorFile_Get( const lmbTensorFile *file, const char *name, lmbDataType type, int rank,
-							 int64_t *shape, const void **data, lmbError *error );
+                             int64_t *shape, const void **data, lmbError *error );
 bool lmbTensorFile_Has( const lmbTensorFile *file, const char *name );
 /* A metadata string copied into out, or false when absent or too long. */
 bool lmbTensorFile_Metadata( const lmbTensorFile *file, const char *key, char *out, size_t capacity );
@@ -63,7 +63,7 @@ typedef struct lmbTensorWriter
 void lmbTensorWriter_Metadata( lmbTensorWriter *writer, const char *key, const char *value );
 /* shape has rank numbers. */
 void lmbTensorWriter_Add( lmbTensorWriter *writer, const char *name, lmbDataType type, int rank,
-						  const int64_t *shape, const void *data );
+                          const int64_t *shape, const void *data );
 lmbStatus lmbTensorWriter_Write( const lmbTensorWriter *writer, const char *path, lmbError *error );
 
 #endif

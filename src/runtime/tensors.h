@@ -36,7 +36,7 @@ typedef struct lmbTensor
 	size_t bytes;
 } lmbTensor;
 
-size_t lmbDataType_Size( lmbDataType type );	   /* bytes of one element */
+size_t lmbDataType_Size( lmbDataType type );      /* bytes of one element */
 const char *lmbDataType_Name( lmbDataType type ); /* "F32", as the format spells it */
 
 /* Checks the whole file once: header syntax, known types, shapes against bytes, ranges inside the file

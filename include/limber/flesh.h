@@ -1,0 +1,114 @@
+/* A moving body: pose in, skinned soft body out, at any frame rate.
+ *
+ * A model is read from memory and never changes; threads may share it. An instance is one character in
+ * one scene; it lives in a block of memory that the caller owns and belongs to one thread at a time.
+ * A step allocates nothing, prints nothing and touches nothing but its instance.
+ *
+ * Equations: the shape at rest is LBS(bind) + R B z(pose) (docs/derivations/network.md); on top of it lie
+ * zero-restlength springs u'' + c u' + k u = -y'', per vertex (arXiv 2201.10122, section 4) and per
+ * vibration mode, stepped by their exact propagator (docs/derivations/spring.md). */
+#ifndef LIMBER_FLESH_H
+#define LIMBER_FLESH_H
+
+#include <limber/base.h>
+
+#include <stdbool.h>
+
+#ifdef __cplusplus
+extern "C"
+{
+#endif
+
+	/* Which springs move on top of the network's shape. */
+	typedef enum lmbLayer
+	{
+		lmb_layerNone = 0,          /* the network's still shape */
+		lmb_layerVertex = 1,        /* one spring per vertex */
+		lmb_layerModalUnfitted = 2, /* one spring per vibration mode, stiffness and damping from the tissue */
+		lmb_layerModal = 3,         /* the same, fitted */
+		lmb_layerHybrid = 4         /* modes, and per-vertex springs for what they leave over */
+	} lmbLayer;
+
+	/* How the target moves between two frames. */
+	typedef enum lmbTargetInterpolation
+	{
+		lmb_targetCubic = 0, /* C1 cubic: the acceleration is linear inside a frame */
+		lmb_targetLinear = 1 /* velocity jumps at each frame */
+	} lmbTargetInterpolation;
+
+	typedef struct lmbFlesh lmbFlesh;         /* a model */
+	typedef struct lmbFleshBody lmbFleshBody; /* an instance */
+
+	typedef struct lmbFleshInfo
+	{
+		int vertexCount, triangleCount, boneCount, modeCount, coefficientCount;
+		bool hasNetwork, hasVertexSprings, hasModes, hasFittedModes, hasHybrid;
+	} lmbFleshInfo;
+
+	typedef struct lmbFleshDef
+	{
+		lmbLayer layer; /* default: the best that the model has (hybrid, modal, vertex) */
+		bool network;   /* default true where the model has one; false: skinning's shape */
+		lmbTargetInterpolation interpolation; /* default cubic */
+		bool normals;                         /* default true: compute vertex normals in a step */
+	} lmbFleshDef;
+
+	/* Where the character is in one frame. */
+	typedef struct lmbFleshPose
+	{
+		const float *bones; /* (boneCount x 12) rows of a 3x4 matrix: bind space to model space, metres */
+		double position[3]; /* m, of model space in the world */
+		float rotation[4];  /* xyzw, unit, of model space in the world; all 0 counts as no turn */
+	} lmbFleshPose;
+
+	typedef struct lmbFleshShape
+	{
+		const float *positions; /* (vertexCount x 3) m, model space; valid until the next call on the body */
+		const float *normals;   /* (vertexCount x 3) unit, model space; NULL when not asked for */
+	} lmbFleshShape;
+
+	/* Bytes that a model with this file needs besides the file itself; 0 when the file is not a sound model
+	 * (lmbFlesh_Load says why). data aligned to 8. */
+	size_t lmbFlesh_Size( const void *data, size_t size );
+
+	/* Reads a model (docs/formats/model.md). data must stay, unchanged, as long as the model; memory holds at
+	 * least lmbFlesh_Size bytes aligned to 64. On failure *model is NULL, nothing is kept, and *problem
+	 * (Nullable) is one static sentence. Safe for any bytes. */
+	lmbStatus lmbFlesh_Load( const void *data, size_t size, void *memory, size_t memorySize, lmbFlesh **model,
+	                         const char **problem );
+
+	lmbFleshInfo lmbFlesh_Info( const lmbFlesh *model );
+	lmbFleshDef lmbDefaultFleshDef( const lmbFlesh *model );
+
+	/* Bytes of an instance, and placing one in the caller's block (aligned to 64). The body starts asleep at
+	 * rest: its first step takes the pose as it is, without motion. */
+	size_t lmbFleshBody_Size( const lmbFlesh *model, const lmbFleshDef *def );
+	lmbStatus lmbFleshBody_Place( const lmbFlesh *model, const lmbFleshDef *def, void *memory,
+	                              size_t memorySize, lmbFleshBody **body );
+
+	/* Goes on by dt seconds to a new pose. dt 0: the springs stay, the pose is taken over without becoming
+	 * motion. Any finite dt >= 0 keeps the result bounded and finite. A negative or non-finite dt, or a pose
+	 * with a number that is not finite, returns lmb_statusInvalidArgument and changes nothing.
+	 * shape may be NULL. */
+	lmbStatus lmbFleshBody_Step( lmbFleshBody *body, const lmbFleshPose *pose, double dt,
+	                             lmbFleshShape *shape );
+
+	/* Forgets all motion: the next step takes its pose as it is. */
+	void lmbFleshBody_Reset( lmbFleshBody *body );
+	/* The next step's jump in position and turn is not motion; the springs keep swinging, turned with the
+	 * body. */
+	void lmbFleshBody_Teleport( lmbFleshBody *body );
+
+	/* Time stands still: steps take poses over without motion until paused is false again. */
+	void lmbFleshBody_Pause( lmbFleshBody *body, bool paused );
+
+	/* The state of an instance as plain bytes: save, restore into any body of the same model and def. */
+	size_t lmbFleshBody_StateSize( const lmbFleshBody *body );
+	lmbStatus lmbFleshBody_Save( const lmbFleshBody *body, void *out, size_t size );
+	lmbStatus lmbFleshBody_Restore( lmbFleshBody *body, const void *state, size_t size );
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
