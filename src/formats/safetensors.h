@@ -33,8 +33,10 @@ bool lmbTensorFile_Has( const lmbTensorFile *file, const char *name );
 /* A metadata string copied into out, or false when absent or too long. */
 bool lmbTensorFile_Metadata( const lmbTensorFile *file, const char *key, char *out, size_t capacity );
 
-/* Collects arrays and writes them at once; the arrays must live until Write. Arrays land in the order
- * added, each aligned to 64 bytes; the same calls give the same bytes. */
+/* Collects arrays and writes them at once; the arrays must live until Write. The first array starts at a
+ * multiple of 64 bytes; wider elements come before narrower ones, else arrays land in the order added, so
+ * that each is aligned to its element without the gaps that the format forbids. The same calls give the
+ * same bytes. Names and strings are UTF-8. Text longer than 511 bytes belongs in a U8 array. */
 enum
 {
 	lmbTensorWriterMax = 128

@@ -1,5 +1,6 @@
 /* Reads a safetensors file that lies in memory: 8 bytes little-endian header length, a JSON header,
- * then the arrays (huggingface.co/docs/safetensors). No allocation; every offset checked. */
+ * then the arrays (huggingface.co/docs/safetensors). No allocation; every offset checked. Elements are
+ * little-endian, and so must be the machine. */
 #ifndef LMB_RUNTIME_TENSORS_H
 #define LMB_RUNTIME_TENSORS_H
 
@@ -39,10 +40,16 @@ typedef struct lmbTensor
 size_t lmbDataType_Size( lmbDataType type );      /* bytes of one element */
 const char *lmbDataType_Name( lmbDataType type ); /* "F32", as the format spells it */
 
-/* Checks the whole file once: header syntax, known types, shapes against bytes, ranges inside the file
- * and not overlapping, names not repeated. *problem (Nullable) names the first fault. data must be
- * aligned to 8; arrays that are not aligned to their own element are refused. */
+/* Checks the whole file once: header syntax, known types, shapes against bytes, names not repeated, and
+ * that the arrays fill the file from the header's end to the last byte without gap or overlap, as the
+ * format wants. *problem (Nullable) names the first fault, NULL when there is none. data must be aligned to
+ * 8; arrays that are not aligned to their own element are refused. At most 512 arrays, 128 metadata
+ * strings, names of 255 bytes, a header of 16 MiB. Uses about 25 KB of stack. Safe for any bytes. */
 lmbStatus lmbTensors_Check( const void *data, size_t size, const char **problem );
+
+/* The length of the well-formed UTF-8 sequence that starts at `at` (Unicode 15, table 3-7), or 0.
+ * at < end. */
+int lmbUtf8_Length( const uint8_t *at, const uint8_t *end );
 
 /* For a file that passed Check. lmb_statusNotFound when there is no such array. */
 lmbStatus lmbTensors_Find( const void *data, size_t size, const char *name, lmbTensor *tensor );
