@@ -87,7 +87,7 @@ static void Overdamped( double slow, double fast, double root, Response *r )
 	r->g = ( e1 - e2 ) / split;
 	r->gDot = ( fast * e2 - slow * e1 ) / split;
 	r->h = ( e1 + e2 - 2.0 * r->g ) / ( split * split );
-	r->hDot = -( slow * e1 + fast * e2 + 2.0 * r->gDot ) / ( split * split );
+	r->hDot = ( ( 1.0 - slow ) * e1 + ( 1.0 - fast ) * e2 - 2.0 * r->gDot ) / ( split * split );
 }
 
 /* (e^x - 1) / x and ((e^x - 1) / x - 1) / x at x = -r <= 0, and their derivatives by x. */
