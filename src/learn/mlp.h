@@ -5,8 +5,8 @@
  * sizes[l] numbers to sizes[l + 1]; its block is the weights (out x in, row-major), then the bias (out).
  * tanh after every layer but the last.
  *
- * Set openblas_set_num_threads( 1 ) once before: work is spread over models and samples, not inside
- * BLAS, so that results do not depend on the number of threads. */
+ * BLAS itself runs on one thread (base/blas.h): work is spread over models and samples, so that results
+ * do not depend on the number of threads. */
 #ifndef LMB_LEARN_MLP_H
 #define LMB_LEARN_MLP_H
 

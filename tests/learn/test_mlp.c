@@ -4,8 +4,6 @@
 #include "base/arena.h"
 #include "check.h"
 
-#include <cblas.h>
-
 enum
 {
 	sampleCount = 7
@@ -220,7 +218,6 @@ static void TrainingFitsSmallData( void **state )
 
 int main( void )
 {
-	openblas_set_num_threads( 1 );
 	const struct CMUnitTest tests[] = {
 	    CHECK_TEST( GradientByDifferences ), CHECK_TEST( InputGradientByDifferences ),
 	    CHECK_TEST( ForwardByLoops ),        CHECK_TEST( TanhEverywhere ),

@@ -3,7 +3,6 @@
 #include "base/random.h"
 #include "check.h"
 
-#include <cblas.h>
 #include <lapacke.h>
 
 typedef struct Data
@@ -159,7 +158,6 @@ static void KeepsTheShareAskedFor( void **state )
 
 int main( void )
 {
-	openblas_set_num_threads( 1 );
 	const struct CMUnitTest tests[] = {
 	    CHECK_TEST( WideAgainstDenseSvd ),
 	    CHECK_TEST( TallAgainstDenseSvd ),

@@ -4,7 +4,6 @@
 #include "base/random.h"
 #include "check.h"
 
-#include <cblas.h>
 #include <lapacke.h>
 
 enum
@@ -178,7 +177,6 @@ static void BadDataRefused( void **state )
 
 int main( void )
 {
-	openblas_set_num_threads( 1 );
 	const struct CMUnitTest tests[] = {
 	    CHECK_TEST( AgainstNormalEquations ),
 	    CHECK_TEST( ChoiceByBruteForce ),
