@@ -74,8 +74,8 @@ typedef struct lmbSquaresLoss
 
 double lmbSquaresLoss_Evaluate( const lmbSquaresLoss *loss, double *gradient );
 
-/* values[i] = tanh( values[i] ), to 2e-16 absolute (not relative: near 0 that is all a network needs).
- * The same bits on every machine, and several times faster than the C library's. */
+/* values[i] = tanh( values[i] ), to 3e-16 absolute (not relative: near 0 that is all a network needs).
+ * NaN and infinities give NaN. The same bits on every machine, several times faster than the C library. */
 void lmbTanh_Array( double *values, size_t count );
 
 #endif

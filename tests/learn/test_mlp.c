@@ -166,10 +166,10 @@ static void TanhEverywhere( void **state )
 		worst = fmax( worst, fabs( y - tanh( x ) ) );
 	}
 	CHECK_NEAR( worst, 0.0, 3e-16 ); /* two units in the last place of 1 */
-	double special[] = { 0.0, -0.0, 1e-300, 1e300, -INFINITY, NAN };
-	lmbTanh_Array( special, 6 );
+	double special[] = { 0.0, -0.0, 1e-300, 1e300, -1e300, NAN, -INFINITY };
+	lmbTanh_Array( special, 7 );
 	CHECK( special[0] == 0.0 && special[1] == 0.0 && special[3] == 1.0 && special[4] == -1.0 );
-	CHECK( isnan( special[5] ) );
+	CHECK( isnan( special[5] ) && isnan( special[6] ) );
 }
 
 static void BadShapesRefused( void **state )
