@@ -1,0 +1,111 @@
+/* An instance. Places and velocities of the world are kept relative to the body's own position, which is
+ * followed in double, so that distance from the world's origin costs no precision.
+ *
+ * A signal's past is its last value and the two increments before it: e1 = y(n-1) - y(n-2) and
+ * e2 = y(n-2) - y(n-3), of world axes. Increments survive a change of origin, and a jump that is to count
+ * as no motion (a pause, a teleport) replaces the last value alone. */
+#ifndef LMB_RUNTIME_FLESH_BODY_H
+#define LMB_RUNTIME_FLESH_BODY_H
+
+#include "flesh_model.h"
+#include "springs.h"
+
+/* What must be saved besides the arrays. */
+typedef struct lmbFleshClock
+{
+	int32_t known; /* frames in the signals' past, 0 .. 3; 0: asleep */
+	int32_t paused, teleported;
+	int32_t unused;          /* keeps the doubles aligned; 0 */
+	double steps[2];         /* s, of the increments e1 and e2 */
+	double position[3];      /* m, at the last frame */
+	double increments[2][3]; /* m, of the position: e1, e2 */
+	double rotation[9];      /* model space to world, at the last frame */
+} lmbFleshClock;
+
+/* The springs' maps of one length of step. */
+typedef struct lmbFleshMaps
+{
+	double step;         /* s; 0: empty */
+	lmbSpringMap *modes; /* (modeCount) */
+	float *vertices;     /* (softBlockCount x lmbSpringPlanes x lmbLanes) */
+} lmbFleshMaps;
+
+struct lmbFleshBody
+{
+	const lmbFlesh *model;
+	lmbFleshDef def;
+	bool hasModes, hasVertexSprings; /* of the chosen layer */
+	const double *modeSprings, *vertexSprings;
+
+	/* State, one run of memory from stateBegin, doubles before floats. World axes, relative to position. */
+	char *stateBegin;
+	size_t stateDoubles, stateFloats;
+	lmbFleshClock *clock;
+	double *bones;        /* (3 x boneCount x 12) world matrices: last, e1, e2 */
+	double *turns;        /* (boneCount x 9) world rotations of the bones at the last frame */
+	double *coefficients; /* (3 x coefficientCount) last, e1, e2 */
+	double *modes;        /* (2 x modeCount) amplitude and its velocity */
+	float *vertices;      /* (softBlockCount x lmbVertexPlanes x lmbLanes), see lmbVertexPlane */
+
+	/* Of one step. */
+	lmbFleshMaps maps[2];
+	int nextMaps;                  /* which to overwrite */
+	double *nextBones, *nextTurns; /* (boneCount x 12), (boneCount x 9): world, this frame */
+	double *modelTurns;            /* (boneCount x 9) rotations of the bones in model space */
+	double *bonesStart, *bonesEnd; /* (boneCount x 12) world acceleration at the step's start and end */
+	float *palette;                /* (boneCount x lmbBoneFloats) model space */
+	float *features;               /* (featureCount) */
+	float *amplitudes;             /* (coefficientCount) */
+	float *scratch[3];             /* network and forcing: inputs, and two of outputs */
+	float *still;                  /* ((softBlockCount + 1) x 3 x lmbLanes) B z, bind axes */
+	float *modeAmounts[3];         /* (modePad) amplitudes, and forcing at start and end */
+	float *positions, *normals;    /* (vertexCount x 3) m, model space */
+};
+
+/* Planes of a block's state, each lmbLanes long: three coordinates of displacement, its velocity, the still
+ * shape's place and its two increments, then the quaternion of the skinning rotation (model axes). */
+enum
+{
+	lmbPlaneU = 0,
+	lmbPlaneV = 3,
+	lmbPlaneY = 6,
+	lmbPlaneE1 = 9,
+	lmbPlaneE2 = 12,
+	lmbPlaneQ = 15,
+	lmbVertexPlanes = 19
+};
+
+/* Where the body stands in a frame, and how increments make what drives the springs over the step:
+ * acceleration at its start and end, or the jump of velocity (target.h). */
+typedef struct lmbFleshFrame
+{
+	double step;                           /* s; 0: no motion */
+	double rotation[9];                    /* model space to world */
+	double position[3], increment[3];      /* m; increment since the last frame */
+	double startWeights[3], endWeights[3]; /* of this step's increment, e1, e2 */
+	double startOrigin[3], endOrigin[3];   /* the same of the position itself */
+} lmbFleshFrame;
+
+/* flesh_pose.c: bones of the frame to palette, nextBones and the rotations; features. */
+void lmbFleshBody_PlaceBones( lmbFleshBody *body, const lmbFleshPose *pose, const lmbFleshFrame *frame );
+/* flesh_network.c: features to amplitudes and still. */
+void lmbFleshBody_RunNetwork( lmbFleshBody *body );
+/* flesh_modes.c: forcing, and a step of the modes; modeAmounts is filled. maps may be NULL in a frame
+ * without motion, here and below. */
+void lmbFleshBody_StepModes( lmbFleshBody *body, const lmbFleshFrame *frame, const lmbFleshMaps *maps );
+/* flesh_vertices.c: shapes, and a step of the vertices' springs; positions is filled. */
+void lmbFleshBody_StepVertices( lmbFleshBody *body, const lmbFleshFrame *frame, const lmbFleshMaps *maps );
+
+/* flesh_pose.c. In place; a zero quaternion becomes the identity. */
+void lmbQuaternion_Normalize( double *q );
+/* The 3x3 rotation of a unit quaternion. */
+void lmbQuaternion_ToMatrix( const double *q, double *m );
+/* flesh_pose.c: turns the whole past by a 3x3 rotation of the world. */
+void lmbFleshBody_Turn( lmbFleshBody *body, const double *turn );
+
+static inline bool lmbFleshFrame_Moves( const lmbFleshFrame *frame )
+{
+	return frame->step > 0.0;
+}
+
+#endif

@@ -1,0 +1,405 @@
+#include "flesh_model.h"
+
+#include <string.h>
+
+static int Padded( int count )
+{
+	return ( count + lmbTile - 1 ) / lmbTile * lmbTile;
+}
+
+/* Takes the memory that the model needs; the same calls in the same order when counting and when placing. */
+typedef struct Packing
+{
+	lmbCarver carver;
+	lmbFlesh *model;
+	const lmbFleshFile *file;
+	int32_t *place; /* (vertexCount) block * lmbLanes + lane of each vertex */
+} Packing;
+
+static bool Placing( const Packing *packing )
+{
+	return packing->carver.memory != NULL;
+}
+
+static void CountBlocks( const lmbFleshFile *file, int *softBlocks, int *blocks )
+{
+	int soft = 0;
+	for ( int v = 0; v < file->vertexCount; ++v )
+		soft += file->softness[v] > 0.0f;
+	*softBlocks = ( soft + lmbLanes - 1 ) / lmbLanes;
+	*blocks = *softBlocks + ( file->vertexCount - soft + lmbLanes - 1 ) / lmbLanes;
+}
+
+/* Soft vertices first, each kind in the file's order. */
+static void FillOrder( Packing *packing )
+{
+	lmbFlesh *model = packing->model;
+	int next[2] = { 0, model->softBlockCount * lmbLanes }; /* soft, rigid */
+	for ( int i = 0; i < model->blockCount * lmbLanes; ++i )
+		model->order[i] = -1;
+	for ( int v = 0; v < packing->file->vertexCount; ++v )
+	{
+		int at = next[packing->file->softness[v] > 0.0f ? 0 : 1]++;
+		model->order[at] = v;
+		packing->place[v] = at;
+	}
+}
+
+static void FillBlock( const Packing *packing, int block )
+{
+	lmbFlesh *model = packing->model;
+	int influences = model->influenceCount, used = 1;
+	float *rest = model->rest + (size_t)block * 3 * lmbLanes;
+	for ( int lane = 0; lane < lmbLanes; ++lane )
+	{
+		size_t at = (size_t)block * lmbLanes + lane;
+		int v = model->order[at];
+		float *weights = model->weights + at * influences;
+		uint16_t *bones = model->bones + at * influences;
+		memset( weights, 0, (size_t)influences * sizeof( *weights ) );
+		memset( bones, 0, (size_t)influences * sizeof( *bones ) );
+		weights[0] = 1.0f; /* padding follows bone 0 */
+		for ( int i = 0; i < 3; ++i )
+			rest[i * lmbLanes + lane] = v < 0 ? 0.0f : packing->file->bind[3 * (size_t)v + i];
+		if ( v < 0 )
+			continue;
+		memcpy( weights, packing->file->weights + (size_t)v * influences,
+		        (size_t)influences * sizeof( *weights ) );
+		memcpy( bones, packing->file->vertexBones + (size_t)v * influences,
+		        (size_t)influences * sizeof( *bones ) );
+		for ( int k = used; k < influences; ++k )
+			if ( weights[k] > 0.0f )
+				used = k + 1;
+	}
+	model->blockUse[block] = used;
+}
+
+static void PackSkin( Packing *packing )
+{
+	lmbFlesh *model = packing->model;
+	lmbCarver *carver = &packing->carver;
+	int softBlocks, blocks;
+	CountBlocks( packing->file, &softBlocks, &blocks );
+	uint64_t lanes = (uint64_t)blocks * lmbLanes, influences = (uint64_t)packing->file->influenceCount;
+	int32_t *order = lmbCarver_Take( carver, lanes, sizeof( int32_t ) );
+	float *rest = lmbCarver_Take( carver, lanes, 3 * sizeof( float ) );
+	uint16_t *bones = lmbCarver_Take( carver, lanes, influences * sizeof( uint16_t ) );
+	float *weights = lmbCarver_Take( carver, lanes, influences * sizeof( float ) );
+	int32_t *blockUse = lmbCarver_Take( carver, (uint64_t)blocks, sizeof( int32_t ) );
+	packing->place = lmbCarver_Take( carver, (uint64_t)packing->file->vertexCount, sizeof( int32_t ) );
+	if ( !Placing( packing ) )
+		return;
+	model->softBlockCount = softBlocks;
+	model->blockCount = blocks;
+	model->order = order;
+	model->rest = rest;
+	model->bones = bones;
+	model->weights = weights;
+	model->blockUse = blockUse;
+	FillOrder( packing );
+	for ( int block = 0; block < blocks; ++block )
+		FillBlock( packing, block );
+}
+
+/* Copies rows of inputs from (outputs x stride) to (inputs x pad), zero beyond outputs. */
+static void Transpose( const float *from, int outputs, int inputs, int stride, float *to, int pad )
+{
+	memset( to, 0, (size_t)inputs * pad * sizeof( float ) );
+	for ( int o = 0; o < outputs; ++o )
+		for ( int i = 0; i < inputs; ++i )
+			to[(size_t)i * pad + o] = from[(size_t)o * stride + i];
+}
+
+/* Where the next region's numbers lie in the joined arrays. */
+typedef struct Joined
+{
+	const int32_t *features, *vertices;
+	const float *basis, *linear, *mean, *scale, *layers;
+	int coefficient;
+} Joined;
+
+static void PackLayers( Packing *packing, const int32_t *row, Joined *joined, lmbFleshRegion *region )
+{
+	for ( int layer = 0; layer < row[lmbRegionLayers]; ++layer )
+	{
+		int inputs, outputs;
+		lmbRegion_LayerSize( row, layer, &inputs, &outputs );
+		int pad = Padded( outputs );
+		float *weights = lmbCarver_Take( &packing->carver, (uint64_t)inputs * pad, sizeof( float ) );
+		float *bias = lmbCarver_Take( &packing->carver, (uint64_t)pad, sizeof( float ) );
+		if ( Placing( packing ) )
+		{
+			Transpose( joined->layers, outputs, inputs, inputs, weights, pad );
+			Transpose( joined->layers + (size_t)inputs * outputs, outputs, 1, 1, bias, pad );
+			region->weights[layer] = weights;
+			region->biases[layer] = bias;
+		}
+		joined->layers += ( (size_t)inputs + 1 ) * outputs;
+	}
+}
+
+static void PackLinear( Packing *packing, const Joined *joined, int coefficients, int features,
+                        lmbFleshRegion *region )
+{
+	int pad = Padded( coefficients );
+	float *linear = lmbCarver_Take( &packing->carver, (uint64_t)features * pad, sizeof( float ) );
+	float *bias = lmbCarver_Take( &packing->carver, (uint64_t)pad, sizeof( float ) );
+	if ( !Placing( packing ) )
+		return;
+	Transpose( joined->linear, coefficients, features, features + 1, linear, pad );
+	Transpose( joined->linear + features, coefficients, 1, features + 1, bias, pad );
+	region->linear = linear;
+	region->linearBias = bias;
+}
+
+static int CountSoft( const lmbFleshFile *file, const int32_t *vertices, int count )
+{
+	int soft = 0;
+	for ( int i = 0; i < count; ++i )
+		soft += file->softness[vertices[i]] > 0.0f;
+	return soft;
+}
+
+/* Rigid vertices are left out: nothing moves them but skinning. */
+static void PackBasis( Packing *packing, const Joined *joined, int coefficients, int vertexCount,
+                       lmbFleshRegion *region )
+{
+	const lmbFleshFile *file = packing->file;
+	int lanes = Padded( CountSoft( file, joined->vertices, vertexCount ) ), lane = 0;
+	float *basis =
+	    lmbCarver_Take( &packing->carver, (uint64_t)lanes * 3, (uint64_t)coefficients * sizeof( float ) );
+	int32_t *targets = lmbCarver_Take( &packing->carver, (uint64_t)lanes, sizeof( int32_t ) );
+	if ( !Placing( packing ) )
+		return;
+	memset( basis, 0, (size_t)lanes * 3 * coefficients * sizeof( float ) );
+	for ( int i = 0; i < lanes; ++i ) /* padding adds zeros to a block of its own, behind the last */
+		targets[i] = packing->model->softBlockCount * 3 * lmbLanes;
+	for ( int i = 0; i < vertexCount; ++i )
+	{
+		int v = joined->vertices[i];
+		if ( !( file->softness[v] > 0.0f ) )
+			continue;
+		int at = packing->place[v];
+		targets[lane] = at / lmbLanes * 3 * lmbLanes + at % lmbLanes;
+		for ( int axis = 0; axis < 3; ++axis )
+			for ( int c = 0; c < coefficients; ++c )
+				basis[( ( (size_t)( lane / lmbTile ) * 3 + axis ) * coefficients + c ) * lmbTile +
+				      lane % lmbTile] = joined->basis[( (size_t)c * vertexCount + i ) * 3 + axis];
+		lane += 1;
+	}
+	region->basis = basis;
+	region->targets = targets;
+	region->laneCount = lanes;
+}
+
+static int Larger( int a, int b )
+{
+	return a > b ? a : b;
+}
+
+static void PackRegion( Packing *packing, const int32_t *row, Joined *joined, lmbFleshRegion *region )
+{
+	int features = row[lmbRegionFeatures], coefficients = row[lmbRegionCoefficients];
+	int vertices = row[lmbRegionVertices];
+	PackLinear( packing, joined, coefficients, features, region );
+	PackBasis( packing, joined, coefficients, vertices, region );
+	PackLayers( packing, row, joined, region );
+	if ( Placing( packing ) )
+	{
+		lmbFlesh *model = packing->model;
+		region->featureCount = features;
+		region->coefficientCount = coefficients;
+		region->coefficientPad = Padded( coefficients );
+		region->hiddenCount = row[lmbRegionHidden];
+		region->hiddenPad = Padded( region->hiddenCount );
+		region->layerCount = row[lmbRegionLayers];
+		region->firstCoefficient = joined->coefficient;
+		region->features = joined->features;
+		region->mean = joined->mean;
+		region->scale = joined->scale;
+		model->coefficientPadMax = Larger( model->coefficientPadMax, region->coefficientPad );
+		model->hiddenPadMax = Larger( model->hiddenPadMax, region->hiddenPad );
+		model->regionFeatureMax = Larger( model->regionFeatureMax, features );
+	}
+	joined->features += features;
+	joined->mean += features;
+	joined->scale += features;
+	joined->vertices += vertices;
+	joined->basis += (size_t)coefficients * vertices * 3;
+	joined->linear += (size_t)coefficients * ( (size_t)features + 1 );
+	joined->coefficient += coefficients;
+}
+
+static void PackNetwork( Packing *packing )
+{
+	const lmbFleshFile *file = packing->file;
+	Joined joined = { file->features, file->regionVertices, file->basis,  file->linear,
+	                  file->mean,     file->scale,          file->layers, 0 };
+	lmbFleshRegion *regions =
+	    lmbCarver_Take( &packing->carver, (uint64_t)file->regionCount, sizeof( lmbFleshRegion ) );
+	if ( Placing( packing ) )
+	{
+		memset( regions, 0, (size_t)file->regionCount * sizeof( *regions ) );
+		packing->model->regions = regions;
+		packing->model->regionCount = file->regionCount;
+	}
+	for ( int r = 0; r < file->regionCount; ++r )
+		PackRegion( packing, file->regions + r * lmbRegionColumns, &joined,
+		            Placing( packing ) ? &regions[r] : NULL );
+}
+
+static void FillShapes( const Packing *packing, float *shapes )
+{
+	const lmbFleshFile *file = packing->file;
+	const lmbFlesh *model = packing->model;
+	for ( int i = 0; i < model->softBlockCount * lmbLanes; ++i )
+	{
+		int v = model->order[i];
+		for ( int axis = 0; axis < 3; ++axis )
+		{
+			size_t tile =
+			    ( (size_t)( i / lmbLanes ) * 3 + axis ) * ( lmbLanes / lmbTile ) + i % lmbLanes / lmbTile;
+			float *to = shapes + tile * file->modeCount * lmbTile + i % lmbTile;
+			for ( int m = 0; m < file->modeCount; ++m )
+				to[(size_t)m * lmbTile] =
+				    v < 0 ? 0.0f : file->shapes[( (size_t)m * file->vertexCount + (size_t)v ) * 3 + axis];
+		}
+	}
+}
+
+static void PackModes( Packing *packing )
+{
+	const lmbFleshFile *file = packing->file;
+	int modes = file->modeCount, pad = Padded( modes ), softBlocks, blocks;
+	size_t boneInputs = (size_t)file->pairCount * 12, coefficients = (size_t)file->coefficientCount;
+	CountBlocks( file, &softBlocks, &blocks );
+	float *shapes = lmbCarver_Take( &packing->carver, (uint64_t)softBlocks * 3 * lmbLanes,
+	                                (uint64_t)modes * sizeof( float ) );
+	float *forcing =
+	    lmbCarver_Take( &packing->carver, boneInputs + coefficients, (uint64_t)pad * sizeof( float ) );
+	if ( !Placing( packing ) )
+		return;
+	lmbFlesh *model = packing->model;
+	model->modePad = pad;
+	model->shapes = shapes;
+	model->forcing = forcing;
+	FillShapes( packing, shapes );
+	Transpose( file->boneForcing, modes, (int)boneInputs, (int)boneInputs, forcing, pad );
+	forcing += boneInputs * (size_t)pad;
+	if ( file->coefficientForcing != NULL )
+		Transpose( file->coefficientForcing, modes, (int)coefficients, (int)coefficients, forcing, pad );
+	else
+		memset( forcing, 0, coefficients * (size_t)pad * sizeof( float ) );
+}
+
+/* Tells files apart, so that a state is not restored into another model. FNV-1a over 8-byte words. */
+static uint64_t Fingerprint( const void *data, size_t size )
+{
+	uint64_t hash = UINT64_C( 14695981039346656037 );
+	for ( size_t i = 0; i < size; i += 8 )
+	{
+		uint64_t word = 0;
+		memcpy( &word, (const char *)data + i, size - i < 8 ? size - i : 8 );
+		hash = ( hash ^ word ) * UINT64_C( 1099511628211 );
+		hash ^= hash >> 29;
+	}
+	return hash;
+}
+
+static lmbFleshInfo MakeInfo( const lmbFleshFile *file )
+{
+	return ( lmbFleshInfo ){
+	    .vertexCount = file->vertexCount,
+	    .triangleCount = file->triangleCount,
+	    .boneCount = file->boneCount,
+	    .modeCount = file->modeCount,
+	    .coefficientCount = file->coefficientCount,
+	    .hasNetwork = file->regions != NULL,
+	    .hasVertexSprings = file->vertexSprings != NULL,
+	    .hasModes = file->shapes != NULL,
+	    .hasFittedModes = file->fitted != NULL,
+	    .hasHybrid = file->remainderSprings != NULL,
+	};
+}
+
+/* Packs into memory, or with memory NULL finds the bytes needed (0: more than fits in size_t). */
+static size_t Pack( const lmbFleshFile *file, void *memory )
+{
+	Packing packing = { { memory, 0 }, NULL, file, NULL };
+	packing.model = lmbCarver_Take( &packing.carver, 1, sizeof( lmbFlesh ) );
+	if ( Placing( &packing ) )
+	{
+		lmbFlesh *model = packing.model;
+		memset( model, 0, sizeof( *model ) );
+		model->info = MakeInfo( file );
+		model->influenceCount = file->influenceCount;
+		model->pairCount = file->pairCount;
+		model->featureCount = file->featureCount;
+		model->parents = file->parents;
+		model->triangles = file->triangles;
+		model->groups = file->groups;
+		model->pairs = file->pairs;
+		model->modeSprings = file->fitted;
+		model->modeSpringsUnfitted = file->unfitted;
+		model->vertexSprings = file->vertexSprings;
+		model->remainderSprings = file->remainderSprings;
+	}
+	PackSkin( &packing );
+	PackNetwork( &packing );
+	PackModes( &packing );
+	return packing.carver.used <= SIZE_MAX / 2 ? (size_t)packing.carver.used : 0;
+}
+
+size_t lmbFlesh_Size( const void *data, size_t size )
+{
+	lmbFleshFile file;
+	const char *problem;
+	return lmbFleshFile_Read( data, size, &file, &problem ) == lmb_statusOk ? Pack( &file, NULL ) : 0;
+}
+
+lmbStatus lmbFlesh_Load( const void *data, size_t size, void *memory, size_t memorySize, lmbFlesh **model,
+                         const char **problem )
+{
+	lmbFleshFile file;
+	const char *unused;
+	problem = problem != NULL ? problem : &unused;
+	*model = NULL;
+	lmbStatus status = lmbFleshFile_Read( data, size, &file, problem );
+	if ( status != lmb_statusOk )
+		return status;
+	size_t needed = Pack( &file, NULL );
+	if ( needed == 0 )
+	{
+		*problem = "the model does not fit into this machine's memory";
+		return lmb_statusOutOfMemory;
+	}
+	if ( memory == NULL || (uintptr_t)memory % 64 != 0 || memorySize < needed )
+	{
+		*problem = "the memory for the model is smaller than lmbFlesh_Size says, or not aligned to 64";
+		return lmb_statusInvalidArgument;
+	}
+	Pack( &file, memory );
+	*model = memory;
+	( *model )->key = Fingerprint( data, size );
+	return lmb_statusOk;
+}
+
+lmbFleshInfo lmbFlesh_Info( const lmbFlesh *model )
+{
+	return model->info;
+}
+
+lmbFleshDef lmbDefaultFleshDef( const lmbFlesh *model )
+{
+	const lmbFleshInfo *info = &model->info;
+	return ( lmbFleshDef ){
+	    .layer = info->hasHybrid          ? lmb_layerHybrid
+	             : info->hasFittedModes   ? lmb_layerModal
+	             : info->hasModes         ? lmb_layerModalUnfitted
+	             : info->hasVertexSprings ? lmb_layerVertex
+	                                      : lmb_layerNone,
+	    .network = info->hasNetwork,
+	    .interpolation = lmb_targetCubic,
+	    .normals = true,
+	};
+}

@@ -1,0 +1,77 @@
+/* What a loaded model is made of: arrays of the file, and copies of some of them in the order in which a
+ * step reads them. */
+#ifndef LMB_RUNTIME_FLESH_MODEL_H
+#define LMB_RUNTIME_FLESH_MODEL_H
+
+#include <limber/flesh.h>
+
+#include "flesh_file.h"
+#include "kernels/kernels.h"
+
+/* One region of the network. Lanes are its soft vertices, padded to a multiple of lmbTile; outputs are
+ * padded to a multiple of lmbTile too. */
+typedef struct lmbFleshRegion
+{
+	int featureCount, coefficientCount, hiddenCount, layerCount, laneCount;
+	int coefficientPad, hiddenPad;
+	int firstCoefficient;    /* among those of all regions */
+	const int32_t *features; /* (featureCount) indices of the pose's features */
+	const float *mean, *scale;
+	float *linear, *linearBias; /* (featureCount x coefficientPad), (coefficientPad) */
+	float *weights[lmbLayersMax], *biases[lmbLayersMax];
+	float *basis;     /* (laneCount / lmbTile x 3 x coefficientCount x lmbTile) */
+	int32_t *targets; /* (laneCount) offset of the lane's x in a (blocks x 3 x lmbLanes) array */
+} lmbFleshRegion;
+
+struct lmbFlesh
+{
+	lmbFleshInfo info;
+	int influenceCount, pairCount, featureCount, regionCount;
+	uint64_t key; /* of the file's bytes: a saved state belongs to one model */
+
+	const int32_t *parents;   /* (boneCount) */
+	const int32_t *triangles; /* (triangleCount x 3) */
+	const int32_t *groups;    /* (vertexCount) */
+
+	/* Blocks of lmbLanes vertices: first those with softness, then the rigid ones. A lane of -1 is padding.
+	 */
+	int softBlockCount, blockCount;
+	int32_t *order;    /* (blockCount x lmbLanes) vertex of each lane */
+	float *rest;       /* (blockCount x 3 x lmbLanes) m, bind space */
+	uint16_t *bones;   /* (blockCount x lmbLanes x influenceCount) */
+	float *weights;    /* (blockCount x lmbLanes x influenceCount) */
+	int32_t *blockUse; /* (blockCount) influences that any lane of the block uses */
+
+	lmbFleshRegion *regions; /* (regionCount) */
+	int coefficientPadMax, hiddenPadMax, regionFeatureMax;
+
+	float *shapes;        /* (softBlockCount x 3 x lmbLanes / lmbTile x modeCount x lmbTile) */
+	int modePad;          /* modeCount, padded to a multiple of lmbTile */
+	float *forcing;       /* (pairCount * 12 + coefficientCount) x modePad */
+	const int32_t *pairs; /* (pairCount x 2) */
+	/* (count x 2) stiffness and damping, NULL when the model has none */
+	const double *modeSprings, *modeSpringsUnfitted, *vertexSprings, *remainderSprings;
+};
+
+/* Hands out pieces of one block of memory, each aligned to 64. Without memory it only counts. */
+typedef struct lmbCarver
+{
+	char *memory; /* NULL: count only; else at least as large as counting said */
+	uint64_t used;
+} lmbCarver;
+
+/* NULL when counting. A sum that leaves the range makes used enormous. */
+static inline void *lmbCarver_Take( lmbCarver *carver, uint64_t count, uint64_t size )
+{
+	const uint64_t limit = UINT64_C( 1 ) << 60;
+	uint64_t at = ( carver->used + 63 ) / 64 * 64;
+	if ( at > limit || ( size > 0 && count > ( limit - at ) / size ) )
+	{
+		carver->used = limit;
+		return NULL;
+	}
+	carver->used = at + count * size;
+	return carver->memory == NULL ? NULL : carver->memory + at;
+}
+
+#endif

@@ -1,0 +1,113 @@
+#include "flesh_body.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Replaces the last value of a signal. When the frame moves, its increment goes into the past and what the
+ * past makes of it is returned in start and end. */
+static void Advance( const lmbFleshFrame *frame, double next, double *last, double *e1, double *e2,
+                     double *start, double *end )
+{
+	*start = *end = 0.0;
+	if ( lmbFleshFrame_Moves( frame ) )
+	{
+		double e0 = next - *last;
+		*start = frame->startWeights[0] * e0 + frame->startWeights[1] * *e1 + frame->startWeights[2] * *e2;
+		*end = frame->endWeights[0] * e0 + frame->endWeights[1] * *e1 + frame->endWeights[2] * *e2;
+		*e2 = *e1;
+		*e1 = e0;
+	}
+	*last = next;
+}
+
+/* World accelerations of the bones' matrices at the step's start and end, into bonesStart and bonesEnd. */
+static void AdvanceBones( lmbFleshBody *body, const lmbFleshFrame *frame )
+{
+	size_t count = (size_t)body->model->info.boneCount * 12;
+	double *last = body->bones, *e1 = last + count, *e2 = e1 + count;
+	for ( size_t i = 0; i < count; ++i )
+	{
+		Advance( frame, body->nextBones[i], &last[i], &e1[i], &e2[i], &body->bonesStart[i],
+		         &body->bonesEnd[i] );
+		if ( i % 4 == 3 )
+		{
+			body->bonesStart[i] += frame->startOrigin[i / 4 % 3];
+			body->bonesEnd[i] += frame->endOrigin[i / 4 % 3];
+		}
+	}
+}
+
+/* out = (R^T a), a (3 x 4), as single numbers. */
+static void TurnBack( const double *rotation, const double *a, float *out )
+{
+	for ( int i = 0; i < 3; ++i )
+		for ( int j = 0; j < 4; ++j )
+			out[4 * i + j] =
+			    (float)( rotation[i] * a[j] + rotation[3 + i] * a[4 + j] + rotation[6 + i] * a[8 + j] );
+}
+
+/* Inputs of the reduced forcing (docs/formats/model.md): each pair's acceleration in its second bone's
+ * axes, then the accelerations of the network's coefficients. Returns how many. */
+static int GatherForcing( lmbFleshBody *body, const lmbFleshFrame *frame, float *start, float *end )
+{
+	const lmbFlesh *model = body->model;
+	int count = 0;
+	for ( int p = 0; p < model->pairCount; ++p, count += 12 )
+	{
+		size_t moving = (size_t)model->pairs[2 * p], axes = (size_t)model->pairs[2 * p + 1];
+		TurnBack( body->turns + 9 * axes, body->bonesStart + 12 * moving, start + count );
+		TurnBack( body->nextTurns + 9 * axes, body->bonesEnd + 12 * moving, end + count );
+	}
+	int coefficients = body->def.network ? model->info.coefficientCount : 0;
+	double *last = body->coefficients, *e1 = last + coefficients, *e2 = e1 + coefficients;
+	for ( int c = 0; c < coefficients; ++c, ++count )
+	{
+		double first, second;
+		Advance( frame, body->amplitudes[c], &last[c], &e1[c], &e2[c], &first, &second );
+		start[count] = (float)first;
+		end[count] = (float)second;
+	}
+	return count;
+}
+
+/* Springs that numbers at the edge of their range have thrown out of it come to rest. */
+static void Guard( double *q, double *v )
+{
+	if ( !( fabs( *q ) < 1e15 && fabs( *v ) < 1e30 ) )
+		*q = *v = 0.0;
+}
+
+static void StepOscillators( lmbFleshBody *body, const lmbSpringMap *maps )
+{
+	int count = body->model->info.modeCount;
+	bool jumps = body->def.interpolation == lmb_targetLinear;
+	double *q = body->modes, *v = body->modes + count;
+	for ( int m = 0; m < count; ++m )
+	{
+		const lmbSpringMap *map = &maps[m];
+		double start = body->modeAmounts[1][m], end = jumps ? 0.0 : body->modeAmounts[2][m];
+		double x = q[m], y = jumps ? v[m] - start : v[m];
+		start = jumps ? 0.0 : start;
+		q[m] = map->phi[0] * x + map->phi[1] * y - ( map->gamma[0] * start + map->gamma[1] * end );
+		v[m] = map->phi[2] * x + map->phi[3] * y - ( map->gamma[2] * start + map->gamma[3] * end );
+		Guard( &q[m], &v[m] );
+	}
+}
+
+void lmbFleshBody_StepModes( lmbFleshBody *body, const lmbFleshFrame *frame, const lmbFleshMaps *maps )
+{
+	const lmbFlesh *model = body->model;
+	AdvanceBones( body, frame );
+	int inputs = GatherForcing( body, frame, body->scratch[0], body->scratch[1] );
+	if ( lmbFleshFrame_Moves( frame ) )
+	{
+		lmbKernel_Dense( inputs, model->modePad, model->forcing, NULL, body->scratch[0],
+		                 body->modeAmounts[1] );
+		lmbKernel_Dense( inputs, model->modePad, model->forcing, NULL, body->scratch[1],
+		                 body->modeAmounts[2] );
+		StepOscillators( body, maps->modes );
+	}
+	memcpy( body->turns, body->nextTurns, (size_t)model->info.boneCount * 9 * sizeof( double ) );
+	for ( int m = 0; m < model->info.modeCount; ++m )
+		body->modeAmounts[0][m] = (float)body->modes[m];
+}

@@ -1,0 +1,76 @@
+#include "flesh_body.h"
+
+#include "functions.h"
+
+#include <string.h>
+
+/* From exp of the positive side, so that nothing overflows. */
+static float Tanh( float x )
+{
+	double size = x < 0.0f ? -(double)x : (double)x;
+	double value = 1.0 - 2.0 / ( lmbExp( 2.0 * size ) + 1.0 );
+	return (float)( x < 0.0f ? -value : value );
+}
+
+/* The region's inputs as the regression reads them, to scratch[0]. */
+static void GatherFeatures( const lmbFleshBody *body, const lmbFleshRegion *region )
+{
+	for ( int i = 0; i < region->featureCount; ++i )
+		body->scratch[0][i] = body->features[region->features[i]];
+}
+
+/* The perceptron's output; scratch[0] holds the inputs and is used up. */
+static const float *RunPerceptron( const lmbFleshBody *body, const lmbFleshRegion *region )
+{
+	float *x = body->scratch[0], *y = body->scratch[1];
+	int inputs = region->featureCount;
+	for ( int i = 0; i < inputs; ++i )
+		x[i] = ( x[i] - region->mean[i] ) * region->scale[i];
+	for ( int layer = 0; layer < region->layerCount; ++layer )
+	{
+		bool last = layer == region->layerCount - 1;
+		lmbKernel_Dense( inputs, last ? region->coefficientPad : region->hiddenPad, region->weights[layer],
+		                 region->biases[layer], x, y );
+		inputs = region->hiddenCount;
+		for ( int i = 0; i < inputs && !last; ++i )
+			y[i] = Tanh( y[i] );
+		float *spare = x;
+		x = y;
+		y = spare;
+	}
+	return x;
+}
+
+static void AddBasis( const lmbFleshRegion *region, const float *amplitudes, float *still )
+{
+	const float *shapes = region->basis;
+	float sum[lmbTile];
+	for ( int tile = 0; tile < region->laneCount; tile += lmbTile )
+		for ( int axis = 0; axis < 3; ++axis )
+		{
+			lmbKernel_Shapes( region->coefficientCount, shapes, amplitudes, sum );
+			shapes += (size_t)region->coefficientCount * lmbTile;
+			float *out = still + axis * lmbLanes;
+			for ( int l = 0; l < lmbTile; ++l )
+				out[region->targets[tile + l]] += sum[l];
+		}
+}
+
+void lmbFleshBody_RunNetwork( lmbFleshBody *body )
+{
+	const lmbFlesh *model = body->model;
+	memset( body->still, 0, ( (size_t)model->softBlockCount + 1 ) * 3 * lmbLanes * sizeof( float ) );
+	for ( int r = 0; r < model->regionCount; ++r )
+	{
+		const lmbFleshRegion *region = &model->regions[r];
+		float *amplitudes = body->amplitudes + region->firstCoefficient;
+		GatherFeatures( body, region );
+		lmbKernel_Dense( region->featureCount, region->coefficientPad, region->linear, region->linearBias,
+		                 body->scratch[0], body->scratch[2] );
+		memcpy( amplitudes, body->scratch[2], (size_t)region->coefficientCount * sizeof( float ) );
+		const float *more = region->layerCount > 0 ? RunPerceptron( body, region ) : NULL;
+		for ( int c = 0; more != NULL && c < region->coefficientCount; ++c )
+			amplitudes[c] += more[c];
+		AddBasis( region, amplitudes, body->still );
+	}
+}
