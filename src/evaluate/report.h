@@ -1,0 +1,17 @@
+/* metrics.json, and the table that a person reads. */
+#ifndef LMB_EVALUATE_REPORT_H
+#define LMB_EVALUATE_REPORT_H
+
+#include "evaluate/evaluate.h"
+
+#include <jansson.h>
+#include <stdio.h>
+
+/* The members "soft_skin" and "motions" of metrics.json (docs/formats/metrics.md); numbers without a
+ * meaning are left out. NULL without memory. */
+json_t *lmbReport_Json( const lmbEvaluation *evaluation );
+
+/* The table of metrics.json's motions, trained ones before held-out ones. Nothing when there are none. */
+void lmbReport_Print( const json_t *metrics, FILE *stream );
+
+#endif
