@@ -47,8 +47,8 @@ static void JumpingJacks( double time, PuppetPose *pose )
 	c.pelvis[2] = -0.02 + 0.012 * slower;
 	c.lean = 4.0 * slow;
 	c.bow = 5.0 + 3.0 * slower;
-	c.twist = 7.0 * sin( 2.0 * pi * time / 2.3 );
-	c.bend = 4.0 - 6.0 * swing;
+	c.twist = 11.0 * sin( 2.0 * pi * time / 2.3 );
+	c.bend = 6.0 - 11.0 * swing;
 	c.side = -5.0 * slow;
 	c.headBend = -6.0 + 4.0 * slower;
 	c.headTwist = 10.0 * slow;
