@@ -17,13 +17,16 @@ typedef struct lmbSprings
 {
 	lmbArena arena;
 	int vertexCount, modeCount, boneCount, coefficientCount, pairCount;
+	/* Stiffness in 1/s^2, damping in 1/s. NULL where nothing was fitted. A vertex that does not move by
+	 * itself (rigid skin, skin on a bone) has a spring so stiff that it stands still. */
 	/* vertex layer (vertexCount) */
 	double *vertexStiffness, *vertexDamping;
 	/* modal layer (modeCount): fitted, and as the tissue says (w^2, alpha + beta w^2) */
 	double *modeStiffness, *modeDamping;
-	double *modeStiffnessUnfitted, *modeDampingUnfitted;
+	double *modeStiffnessUnfitted, *modeDampingUnfitted; /* NULL without modes */
 	/* per-vertex remainder of the hybrid (vertexCount) */
 	double *remainderStiffness, *remainderDamping;
+	/* The skin's own: from here on NULL without modes. */
 	double *skinShapes; /* (modeCount x vertexCount x 3) modes at the skin, bind axes, softness included */
 	/* Reduced forcing. Mode m is forced by -g_m,
 	 *   g_m = sum_p boneForcing[m][p] : (R_k^T A_j'') + sum_c coefficientForcing[m][c] z_c'',
@@ -44,8 +47,8 @@ typedef struct lmbFitDef
 {
 	lmbTargetInterpolation interpolation;
 	lmbOptimizer optimizer;
-	double dropShare;                     /* worst frames left out of the second fit, in [0, 0.5] */
-	double useSeconds;                    /* of each trained motion; 0: all of it */
+	double dropShare;  /* worst frames of each spring left out of the second fit, in [0, 0.5] */
+	double useSeconds; /* of each trained motion; 0: all of it */
 	double dampingMass, dampingStiffness; /* the simulation's Rayleigh alpha and beta */
 } lmbFitDef;
 

@@ -1,11 +1,10 @@
 #include "flesh/modes.h"
 
 #include "base/random.h"
-#include "flesh/elasticity.h"
+#include "flesh/solver_private.h"
 
 #include <arpack/arpack.h>
 #include <cblas.h>
-#include <cholmod.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -15,191 +14,80 @@
  * of the tissue can move freely; the slowest modes are still the ones it finds first. */
 static const double shift = -1.0;
 
+/* Vectors are over the solver's free nodes in its own order, three entries each. */
 typedef struct Problem
 {
 	lmbArena arena;
-	const lmbTissue *tissue;
-	int freeCount;     /* nodes that move and that some bone holds, directly or not */
-	int32_t *freeNode; /* (nodeCount) index among them, or -1 */
-	double *mass;      /* (3 freeCount) */
-	cholmod_common common;
-	cholmod_sparse *stiffness; /* upper triangle */
-	cholmod_factor *factor;    /* of K - shift M */
-	cholmod_dense *solution, *workY, *workE;
+	lmbSolverPlan *plan;
+	lmbSolver *solver; /* its matrix: K - shift M, its factor that one's */
+	size_t size;       /* 3 x free nodes */
+	double *mass;      /* (size) */
 } Problem;
 
 static void FreeProblem( Problem *problem )
 {
-	cholmod_common *common = &problem->common;
-	cholmod_free_dense( &problem->solution, common );
-	cholmod_free_dense( &problem->workY, common );
-	cholmod_free_dense( &problem->workE, common );
-	cholmod_free_factor( &problem->factor, common );
-	cholmod_free_sparse( &problem->stiffness, common );
-	cholmod_finish( common );
+	lmbSolver_Free( problem->solver );
+	lmbSolverPlan_Free( problem->plan );
 	lmbArena_Free( &problem->arena );
 }
 
 static lmbStatus CholmodFailure( const Problem *problem, lmbError *error, const char *what )
 {
-	if ( problem->common.status == CHOLMOD_OUT_OF_MEMORY )
+	if ( problem->solver->common.status == CHOLMOD_OUT_OF_MEMORY )
 		return lmbError_Memory( error );
 	return lmbError_Set( error, lmb_statusNumerical,
 	                     "modes: %s failed (CHOLMOD status %d); check the tissue for tetrahedra without "
 	                     "volume and for stiffness that is not a number",
-	                     what, problem->common.status );
+	                     what, problem->solver->common.status );
 }
 
-static int32_t Root( int32_t *parent, int32_t node )
+/* The solver's own Hessian at rest with an inertia of -shift. */
+static lmbStatus MakeProblem( Problem *problem, const lmbTissue *tissue, lmbError *error )
 {
-	while ( parent[node] != node )
-	{
-		parent[node] = parent[parent[node]];
-		node = parent[node];
-	}
-	return node;
-}
-
-/* Numbers the free nodes of pieces that a bone holds; pieces are nodes joined by tetrahedra. */
-static lmbStatus NumberNodes( Problem *problem, const lmbJob *job, lmbError *error )
-{
-	const lmbTissue *tissue = problem->tissue;
-	size_t nodeCount = (size_t)tissue->nodeCount;
-	int32_t *parent = LMB_NEW( &problem->arena, int32_t, nodeCount );
-	uint8_t *anchored = LMB_NEW( &problem->arena, uint8_t, nodeCount );
-	problem->freeNode = LMB_NEW( &problem->arena, int32_t, nodeCount );
-	if ( parent == NULL || anchored == NULL || problem->freeNode == NULL )
+	lmbSolverDef def = lmbDefaultSolverDef();
+	LMB_TRY( lmbSolverPlan_Make( tissue, lmb_orderingMetis, &problem->plan, error ) );
+	LMB_TRY( lmbSolver_Make( problem->plan, &def, &problem->solver, error ) );
+	const lmbSolverPlan *plan = problem->plan;
+	lmbSolver *solver = problem->solver;
+	problem->size = 3 * (size_t)plan->freeCount;
+	problem->mass = LMB_NEW( &problem->arena, double, problem->size );
+	double *rest = LMB_NEW( &problem->arena, double, 3 * (size_t)plan->nodeCount );
+	if ( problem->mass == NULL || rest == NULL )
 		return lmbError_Memory( error );
-	for ( size_t i = 0; i < nodeCount; ++i )
-		parent[i] = (int32_t)i;
-	for ( size_t t = 0; t < (size_t)tissue->tetCount; ++t )
-		for ( int i = 1; i < 4; ++i )
-			parent[Root( parent, tissue->tets[4 * t + i] )] = Root( parent, tissue->tets[4 * t] );
-	for ( size_t i = 0; i < nodeCount; ++i )
-		if ( tissue->held[i] )
-			anchored[Root( parent, (int32_t)i )] = 1;
-	int loose = 0;
-	for ( size_t i = 0; i < nodeCount; ++i )
+	for ( size_t i = 0; i < (size_t)plan->nodeCount; ++i )
+		memcpy( rest + 3 * i, tissue->nodes + 3 * (size_t)plan->outer[i], 3 * sizeof( double ) );
+	for ( size_t i = 0; i < problem->size; ++i )
 	{
-		bool moves = !tissue->held[i], anchor = anchored[Root( parent, (int32_t)i )];
-		loose += moves && !anchor;
-		problem->freeNode[i] = moves && anchor ? problem->freeCount++ : -1;
+		problem->mass[i] = plan->mass[i / 3];
+		if ( !( problem->mass[i] > 0.0 ) )
+			return lmbError_Set( error, lmb_statusNumerical, "modes: node %d has no mass",
+			                     (int)plan->outer[i / 3] );
 	}
-	if ( loose > 0 )
-		lmbJob_Note( job, "modes: %d lattice nodes belong to pieces that no bone holds; they get no springs",
-		             loose );
-	if ( problem->freeCount == 0 )
-		return lmbError_Set( error, lmb_statusInvalidArgument,
-		                     "modes: bones hold every node of the tissue; choose smaller bone radii" );
+	solver->terms.massFactor = -shift;
+	solver->terms.dampingFactor = 0.0;
+	lmbSolver_AssembleHessian( solver, rest, false );
+	if ( !cholmod_factorize( &solver->matrix, solver->factor, &solver->common ) ||
+	     solver->common.status != CHOLMOD_OK )
+		return CholmodFailure( problem, error, "factoring the stiffness" );
 	return lmb_statusOk;
-}
-
-static void AddElement( const Problem *problem, size_t t, cholmod_triplet *triplet )
-{
-	const lmbTissue *tissue = problem->tissue;
-	double corners[12], stiffness[144];
-	for ( int i = 0; i < 4; ++i )
-		memcpy( corners + 3 * i, tissue->nodes + 3 * (size_t)tissue->tets[4 * t + i], 3 * sizeof( double ) );
-	lmbElement element;
-	if ( !lmbElement_Make( corners, &element ) )
-		return;
-	lmbElastic elastic = lmbElastic_Make( tissue->young[t], tissue->poisson[t] );
-	lmbElement_Stiffness( &element, &elastic, tissue->fill[t] * element.volume, corners, false, stiffness );
-	int *rows = triplet->i, *columns = triplet->j;
-	double *values = triplet->x;
-	for ( int a = 0; a < 12; ++a )
-		for ( int b = 0; b < 12; ++b )
-		{
-			int32_t p = problem->freeNode[tissue->tets[4 * t + a / 3]];
-			int32_t q = problem->freeNode[tissue->tets[4 * t + b / 3]];
-			int row = 3 * p + a % 3, column = 3 * q + b % 3;
-			if ( p < 0 || q < 0 || row > column )
-				continue;
-			rows[triplet->nnz] = row;
-			columns[triplet->nnz] = column;
-			values[triplet->nnz++] = stiffness[12 * a + b];
-		}
-}
-
-static lmbStatus Assemble( Problem *problem, lmbError *error )
-{
-	const lmbTissue *tissue = problem->tissue;
-	cholmod_common *common = &problem->common;
-	size_t size = 3 * (size_t)problem->freeCount, entries = 78 * (size_t)tissue->tetCount;
-	if ( entries > INT32_MAX )
-		return lmbError_Set( error, lmb_statusUnsupported,
-		                     "modes: %d tetrahedra are more than this version can take; use a coarser cell",
-		                     tissue->tetCount );
-	cholmod_triplet *triplet = cholmod_allocate_triplet( size, size, entries, 1, CHOLMOD_REAL, common );
-	problem->mass = LMB_NEW( &problem->arena, double, size );
-	if ( triplet == NULL || problem->mass == NULL )
-	{
-		cholmod_free_triplet( &triplet, common );
-		return lmbError_Memory( error );
-	}
-	for ( size_t t = 0; t < (size_t)tissue->tetCount; ++t )
-		AddElement( problem, t, triplet );
-	problem->stiffness = cholmod_triplet_to_sparse( triplet, 0, common );
-	cholmod_free_triplet( &triplet, common );
-	if ( problem->stiffness == NULL )
-		return CholmodFailure( problem, error, "assembling the stiffness" );
-	for ( int i = 0; i < tissue->nodeCount; ++i )
-		for ( int axis = 0; problem->freeNode[i] >= 0 && axis < 3; ++axis )
-		{
-			problem->mass[3 * (size_t)problem->freeNode[i] + axis] = tissue->mass[i];
-			if ( !( tissue->mass[i] > 0.0 ) )
-				return lmbError_Set( error, lmb_statusNumerical, "modes: node %d has no mass", i );
-		}
-	return lmb_statusOk;
-}
-
-static lmbStatus Factor( Problem *problem, lmbError *error )
-{
-	cholmod_common *common = &problem->common;
-	cholmod_sparse *shifted = cholmod_copy_sparse( problem->stiffness, common );
-	if ( shifted == NULL )
-		return lmbError_Memory( error );
-	const int *start = shifted->p, *rows = shifted->i;
-	double *values = shifted->x;
-	for ( size_t column = 0; column < shifted->ncol; ++column )
-		for ( int k = start[column]; k < start[column + 1]; ++k )
-			if ( rows[k] == (int)column )
-				values[k] -= shift * problem->mass[column];
-	problem->factor = cholmod_analyze( shifted, common );
-	bool done = problem->factor != NULL && cholmod_factorize( shifted, problem->factor, common ) &&
-	            common->status == CHOLMOD_OK;
-	cholmod_free_sparse( &shifted, common );
-	return done ? lmb_statusOk : CholmodFailure( problem, error, "factoring the stiffness" );
-}
-
-static lmbStatus MakeProblem( Problem *problem, const lmbTissue *tissue, const lmbJob *job, lmbError *error )
-{
-	memset( problem, 0, sizeof( *problem ) );
-	problem->tissue = tissue;
-	openblas_set_num_threads( 1 );
-	cholmod_start( &problem->common );
-	problem->common.print = 0;
-	problem->common.supernodal = CHOLMOD_SUPERNODAL;
-	LMB_TRY( NumberNodes( problem, job, error ) );
-	LMB_TRY( Assemble( problem, error ) );
-	return Factor( problem, error );
 }
 
 static void ApplyMass( const Problem *problem, const double *x, double *out )
 {
-	for ( size_t i = 0; i < 3 * (size_t)problem->freeCount; ++i )
+	for ( size_t i = 0; i < problem->size; ++i )
 		out[i] = problem->mass[i] * x[i];
 }
 
 /* out = (K - shift M)^-1 right. */
 static lmbStatus Solve( Problem *problem, double *right, double *out, lmbError *error )
 {
-	size_t size = 3 * (size_t)problem->freeCount;
+	lmbSolver *solver = problem->solver;
+	size_t size = problem->size;
 	cholmod_dense b = { size, 1, size, size, right, NULL, CHOLMOD_REAL, CHOLMOD_DOUBLE };
-	if ( !cholmod_solve2( CHOLMOD_A, problem->factor, &b, NULL, &problem->solution, NULL, &problem->workY,
-	                      &problem->workE, &problem->common ) )
+	if ( !cholmod_solve2( CHOLMOD_A, solver->factor, &b, NULL, &solver->solution, NULL, &solver->workY,
+	                      &solver->workE, &solver->common ) )
 		return CholmodFailure( problem, error, "solving for a mode" );
-	memcpy( out, problem->solution->x, size * sizeof( double ) );
+	memcpy( out, solver->solution->x, size * sizeof( double ) );
 	return lmb_statusOk;
 }
 
@@ -216,7 +104,7 @@ static lmbStatus MakeLanczos( Problem *problem, int wanted, Lanczos *lanczos, lm
 {
 	lmbArena *arena = &problem->arena;
 	memset( lanczos, 0, sizeof( *lanczos ) );
-	lanczos->size = 3 * problem->freeCount;
+	lanczos->size = (a_int)problem->size;
 	lanczos->wanted = wanted;
 	lanczos->vectors = 2 * wanted + 10 < lanczos->size ? 2 * wanted + 10 : lanczos->size;
 	lanczos->workCount = lanczos->vectors * ( lanczos->vectors + 8 );
@@ -288,29 +176,35 @@ static double Dot( const double *a, const double *b, size_t n )
 
 static void Normalize( const Problem *problem, double *shape, double *scratch )
 {
-	size_t n = 3 * (size_t)problem->freeCount, largest = 0;
 	ApplyMass( problem, shape, scratch );
-	double scale = 1.0 / sqrt( Dot( shape, scratch, n ) );
-	/* Entries equal but for rounding must not decide by it: the first of them does. */
+	cblas_dscal( (int)problem->size, 1.0 / sqrt( Dot( shape, scratch, problem->size ) ), shape, 1 );
+}
+
+/* Entries equal but for rounding must not decide by it: the first of them does. */
+static void FixSign( double *shape, size_t n )
+{
+	size_t largest = 0;
 	for ( size_t i = 1; i < n; ++i )
 		if ( fabs( shape[i] ) > ( 1.0 + 1e-6 ) * fabs( shape[largest] ) )
 			largest = i;
-	cblas_dscal( (int)n, shape[largest] < 0.0 ? -scale : scale, shape, 1 );
+	if ( shape[largest] < 0.0 )
+		cblas_dscal( (int)n, -1.0, shape, 1 );
 }
 
 /* |K x - value M x| / |K x|. */
-static double Residual( Problem *problem, const double *shape, double value, double *scratch )
+static double Residual( Problem *problem, double *shape, double value, double *scratch )
 {
-	size_t n = 3 * (size_t)problem->freeCount;
+	size_t n = problem->size;
 	double one[2] = { 1.0, 0.0 }, zero[2] = { 0.0, 0.0 };
-	cholmod_dense x = { n, 1, n, n, (void *)shape, NULL, CHOLMOD_REAL, CHOLMOD_DOUBLE };
+	cholmod_dense x = { n, 1, n, n, shape, NULL, CHOLMOD_REAL, CHOLMOD_DOUBLE };
 	cholmod_dense y = { n, 1, n, n, scratch, NULL, CHOLMOD_REAL, CHOLMOD_DOUBLE };
-	cholmod_sdmult( problem->stiffness, 0, one, zero, &x, &y, &problem->common );
+	cholmod_sdmult( &problem->solver->matrix, 0, one, zero, &x, &y, &problem->solver->common );
 	double size = 0.0, difference = 0.0;
 	for ( size_t i = 0; i < n; ++i )
 	{
-		double off = scratch[i] - value * problem->mass[i] * shape[i];
-		size += scratch[i] * scratch[i];
+		double force = scratch[i] + shift * problem->mass[i] * shape[i];
+		double off = force - value * problem->mass[i] * shape[i];
+		size += force * force;
 		difference += off * off;
 	}
 	return sqrt( difference / size );
@@ -320,7 +214,7 @@ static double Residual( Problem *problem, const double *shape, double value, dou
 static lmbStatus Collect( Problem *problem, const Lanczos *lanczos, int first, int count, lmbModes *modes,
                           lmbError *error )
 {
-	size_t n = (size_t)lanczos->size, nodeCount = (size_t)problem->tissue->nodeCount;
+	size_t n = (size_t)lanczos->size, nodeCount = (size_t)problem->plan->nodeCount;
 	modes->count = count;
 	modes->nodeCount = (int)nodeCount;
 	modes->omegaSquared = LMB_NEW( &modes->arena, double, count );
@@ -337,10 +231,10 @@ static lmbStatus Collect( Problem *problem, const Lanczos *lanczos, int first, i
 		modes->residual[m] = Residual( problem, shape, modes->omegaSquared[m], scratch );
 		if ( !isfinite( modes->omegaSquared[m] ) || !isfinite( modes->residual[m] ) )
 			return lmbError_Set( error, lmb_statusNumerical, "modes: mode %d is not finite", m );
-		for ( size_t i = 0; i < nodeCount; ++i )
-			if ( problem->freeNode[i] >= 0 )
-				memcpy( modes->shapes + 3 * ( nodeCount * (size_t)m + i ),
-				        shape + 3 * (size_t)problem->freeNode[i], 3 * sizeof( double ) );
+		for ( size_t i = 0; i < n / 3; ++i )
+			memcpy( modes->shapes + 3 * ( nodeCount * (size_t)m + (size_t)problem->plan->outer[i] ),
+			        shape + 3 * i, 3 * sizeof( double ) );
+		FixSign( modes->shapes + 3 * nodeCount * (size_t)m, 3 * nodeCount );
 	}
 	return lmb_statusOk;
 }
@@ -349,7 +243,7 @@ static lmbStatus FindModes( Problem *problem, int count, const lmbJob *job, lmbM
 {
 	double lowest = 6.283185307179586 * lmbModes_LowestHertz;
 	/* ARPACK finds at most size - 1. */
-	int most = 3 * problem->freeCount - 1, wanted = count < most ? count : most;
+	int most = (int)problem->size - 1, wanted = count < most ? count : most;
 	for ( ;; )
 	{
 		Lanczos lanczos;
@@ -364,7 +258,9 @@ static lmbStatus FindModes( Problem *problem, int count, const lmbJob *job, lmbM
 			continue;
 		}
 		if ( idle > 0 )
-			lmbJob_Note( job, "modes: left out %d motions without stiffness (pieces that can turn freely)",
+			lmbJob_Note( job,
+			             "modes: left out %d motions without stiffness (pieces of tissue that no bone holds, "
+			             "or that can turn)",
 			             idle );
 		int found = wanted - idle < count ? wanted - idle : count;
 		return Collect( problem, &lanczos, idle, found, modes, error );
@@ -382,8 +278,8 @@ lmbStatus lmbModes_Compute( const lmbTissue *tissue, int count, const lmbJob *jo
 	if ( modes == NULL )
 		return lmbError_Memory( error );
 	pthread_mutex_lock( &arpackMutex );
-	Problem problem;
-	lmbStatus status = MakeProblem( &problem, tissue, job, error );
+	Problem problem = { 0 };
+	lmbStatus status = MakeProblem( &problem, tissue, error );
 	if ( status == lmb_statusOk )
 		status = FindModes( &problem, count, job, modes, error );
 	FreeProblem( &problem );
