@@ -20,7 +20,8 @@
 typedef struct lmbRegion
 {
 	int bone;
-	int featureCount, coefficientCount, vertexCount, hiddenCount, layerCount;
+	int featureCount, coefficientCount, vertexCount, hiddenCount;
+	int layerCount;    /* dense layers: 0 for regression alone, else hidden layers + 1, at most 5 */
 	int32_t *features; /* (featureCount) indices into the pose's feature vector */
 	int32_t *vertices; /* (vertexCount) skin vertices, ascending */
 	float *basis;  /* (coefficientCount x vertexCount x 3) m per unit coefficient, region weight included */
@@ -79,6 +80,10 @@ void lmbNetwork_Free( lmbNetwork *network );
 lmbStatus lmbNetwork_Write( const lmbNetwork *network, const char *path,
                             lmbError *error ); /* "limber.network" */
 lmbStatus lmbNetwork_Load( const char *path, lmbNetwork **out, lmbError *error );
+
+/* Where each bone's features begin in a pose's feature vector: offsets (boneCount + 1; Nullable), the last
+ * is their number, which is returned too. */
+int lmbNetwork_FeatureOffsets( const lmbCharacter *character, int32_t *offsets );
 
 /* Reference evaluation in double, for tests and for offline stages: features (featureCount),
  * coefficients (coefficientCount), displacement (vertexCount x 3) in bind axes. */
