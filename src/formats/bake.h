@@ -8,6 +8,7 @@
 
 #include "base/job.h"
 #include "formats/motion.h"
+#include "formats/point_cache.h"
 
 typedef struct lmbBakeDef
 {
@@ -41,12 +42,6 @@ typedef struct lmbBakeReport
  * Nullable. The character must be the motion's. */
 lmbStatus lmbBake_WriteGlb( const lmbCharacter *character, const lmbBakeDef *def, const lmbBakeFrames *frames,
                             const char *path, const lmbJob *job, lmbBakeReport *report, lmbError *error );
-
-typedef enum lmbPointCacheFormat
-{
-	lmb_cachePc2, /* .pc2 */
-	lmb_cacheMdd  /* .mdd */
-} lmbPointCacheFormat;
 
 /* Writes the frames as point caches, scene space, metres, one file per node of the character that carries
  * a skinned mesh: folder/NAME.pc2 for a character of one mesh, folder/NAME.MESH.pc2 for more. Points are

@@ -41,8 +41,9 @@ typedef enum lmbInterpolation
 
 typedef struct lmbChannel
 {
-	int node; /* index in the file */
-	int live; /* index among the rig's nodes, or -1 */
+	int index; /* among the animation's channels in the file */
+	int node;  /* index in the file */
+	int live;  /* index among the rig's nodes, or -1 */
 	lmbChannelPath path;
 	lmbInterpolation interpolation;
 	int keyCount, width; /* width 3, 4, or the number of morph targets */
@@ -65,6 +66,7 @@ typedef struct lmbRigPart
 	int sharedWith;        /* an earlier part with the same vertices, or -1 */
 	int positionAccessor;  /* index in the file */
 	double meshToBind[12]; /* the mesh's own space to bind space, metres */
+	const bool *used;      /* (vertexCount) named by the file's indices */
 } lmbRigPart;
 
 typedef struct lmbRig

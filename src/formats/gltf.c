@@ -97,11 +97,11 @@ static lmbStatus DecodeBase64( lmbGltf *gltf, const lmbJson *uri, const char *te
 
 /* A URI of a file beside the .gltf. Others are refused: a character from a stranger must not make us
  * read, and bake into a file to be shared, what lies elsewhere on the disk. */
-static lmbStatus DecodePath( lmbGltf *gltf, const lmbJson *place, const char *uri, char **out,
+static lmbStatus DecodePath( lmbArena *arena, const lmbJson *place, const char *uri, char **out,
                              lmbError *error )
 {
 	size_t length = strlen( uri ), used = 0;
-	char *name = lmbArena_New( &gltf->arena, length + 1, 1 );
+	char *name = lmbArena_New( arena, length + 1, 1 );
 	if ( name == NULL )
 		return lmbError_Memory( error );
 	for ( size_t i = 0; i < length; ++i )
@@ -123,11 +123,11 @@ static lmbStatus DecodePath( lmbGltf *gltf, const lmbJson *place, const char *ur
 	return lmb_statusOk;
 }
 
-static lmbStatus ReadFileBeside( lmbGltf *gltf, const lmbJson *place, const char *uri, char **data,
-                                 size_t *size, lmbError *error )
+lmbStatus lmbGltf_ReadBeside( lmbGltf *gltf, const lmbJson *place, const char *uri, lmbArena *arena,
+                              char **data, size_t *size, lmbError *error )
 {
 	char *name = NULL, path[4096], folder[4096];
-	LMB_TRY( DecodePath( gltf, place, uri, &name, error ) );
+	LMB_TRY( DecodePath( arena, place, uri, &name, error ) );
 	const char *slash = strrchr( gltf->path, '/' );
 	size_t length = slash != NULL ? (size_t)( slash - gltf->path ) + 1 : 0;
 	if ( length >= sizeof( folder ) )
@@ -136,9 +136,10 @@ static lmbStatus ReadFileBeside( lmbGltf *gltf, const lmbJson *place, const char
 	folder[length] = 0;
 	LMB_TRY( lmbPath_Join( path, sizeof( path ), folder, name, error ) );
 	lmbError inner = { 0 };
-	lmbStatus status = lmbFile_Read( path, &gltf->arena, data, size, &inner );
+	lmbStatus status = lmbFile_Read( path, arena, data, size, &inner );
 	if ( status != lmb_statusOk )
-		return lmbJson_Fail( place, error, status, "%s; keep the file's buffers beside it, or export as .glb",
+		return lmbJson_Fail( place, error, status,
+		                     "%s; keep the files that belong to it beside it, or export as .glb",
 		                     inner.message );
 	return lmb_statusOk;
 }
@@ -170,7 +171,7 @@ static lmbStatus ReadBuffer( lmbGltf *gltf, const lmbJson *place, lmbGltfBuffer 
 	else
 	{
 		char *bytes = NULL;
-		LMB_TRY( ReadFileBeside( gltf, &uriPlace, uri, &bytes, &size, error ) );
+		LMB_TRY( lmbGltf_ReadBeside( gltf, &uriPlace, uri, &gltf->arena, &bytes, &size, error ) );
 		data = (const unsigned char *)bytes;
 	}
 	if ( data != NULL && size < (size_t)length )

@@ -59,6 +59,10 @@ typedef struct lmbGltf
 lmbStatus lmbGltf_Open( lmbGltf *gltf, const char *path, lmbError *error );
 void lmbGltf_Close( lmbGltf *gltf );
 
+/* A file named by a URI at place, in the folder of the .gltf; URIs that lead elsewhere are refused. */
+lmbStatus lmbGltf_ReadBeside( lmbGltf *gltf, const lmbJson *place, const char *uri, lmbArena *arena,
+                              char **data, size_t *size, lmbError *error );
+
 /* An accessor whose ranges have been checked. */
 typedef struct lmbAccessor
 {

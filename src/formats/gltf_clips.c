@@ -169,7 +169,7 @@ static lmbStatus ReadClip( ClipReader *reader, int index, lmbError *error )
 	for ( int k = 0; k < lmbJson_Count( &channels ); ++k )
 	{
 		lmbJson place = lmbJson_Item( &channels, k );
-		lmbChannel channel = { 0 };
+		lmbChannel channel = { .index = k };
 		bool kept = false;
 		LMB_TRY( ReadChannel( reader, &samplers, &place, &channel, &kept, error ) );
 		if ( !kept )

@@ -419,8 +419,12 @@ static lmbStatus FillPart( Reader *reader, int index, lmbError *error )
 	source->sharedWith = primitive->sharedWith;
 	source->positionAccessor = primitive->positionAccessor;
 	memcpy( source->meshToBind, primitive->skin->meshToBind, sizeof( source->meshToBind ) );
-	if ( part->name == NULL )
+	bool *used = LMB_NEW( &character->arena, bool, primitive->vertexCount );
+	if ( part->name == NULL || used == NULL )
 		return lmbError_Memory( error );
+	for ( int i = 0; i < primitive->indexCount; ++i )
+		used[primitive->indices != NULL ? primitive->indices[i] : (uint32_t)i] = true;
+	source->used = used;
 	if ( primitive->sharedWith >= 0 )
 		part->firstVertex = character->parts[primitive->sharedWith].firstVertex;
 	else

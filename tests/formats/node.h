@@ -39,7 +39,7 @@ static inline bool NodeIsHere( void )
 /* Runs tests/formats/SCRIPT with arguments; true when it exits with 0. */
 static inline bool NodeRun( const char *script, const char *arguments )
 {
-	char folder[2048], command[6000];
+	char folder[2048], command[8192];
 	NodeTestsFolder( folder, sizeof( folder ) );
 	snprintf( command, sizeof( command ), "node '%s/formats/%s' %s", folder, script, arguments );
 	int status = system( command );

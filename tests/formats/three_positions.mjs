@@ -1,6 +1,6 @@
-// Skinned vertex positions of a glTF file as three.js computes them, for test_conformance.c.
+// Skinned vertex positions of a glTF file as three.js computes them, for test_conformance.c and test_bake.c.
 //
-//     node three_positions.mjs CHARACTER OUT
+//     node three_positions.mjs CHARACTER OUT [CLIP TIME,TIME,...]
 //
 // writes OUT.json (which vertices at which times) and OUT.bin (float64 positions, scene space). Bone
 // matrices, interpolation, node trees and accessors are three's; the blend is written out here because
@@ -15,7 +15,7 @@ globalThis.ProgressEvent ??= class ProgressEvent {};
 const THREE = await import( 'three' );
 const { GLTFLoader } = await import( 'three/addons/loaders/GLTFLoader.js' );
 
-const [ , , input, output ] = process.argv;
+const [ , , input, output, onlyClip, onlyTimes ] = process.argv;
 const loader = new GLTFLoader();
 loader.register( () => ( {
 	name: 'no pictures',
@@ -69,11 +69,12 @@ async function readMesh( mesh ) {
 
 	}
 
-	return { mesh, node: nodeIndex( mesh ), meshIndex: meshes, primitive: primitives, positions, sets };
+	const targets = mesh.geometry.morphAttributes.position ?? [];
+	return { mesh, targets, node: nodeIndex( mesh ), meshIndex: meshes, primitive: primitives, positions, sets };
 
 }
 
-function skin( { mesh, positions, sets }, out ) {
+function skin( { mesh, targets, positions, sets }, out ) {
 
 	const skeleton = mesh.skeleton;
 	const matrices = skeleton.bones.map( ( bone, i ) =>
@@ -82,7 +83,15 @@ function skin( { mesh, positions, sets }, out ) {
 	let largest = 0;
 	for ( let i = 0; i < positions.count; ++ i ) {
 
-		const x = positions.getX( i ), y = positions.getY( i ), z = positions.getZ( i );
+		let x = positions.getX( i ), y = positions.getY( i ), z = positions.getZ( i );
+		targets.forEach( ( target, t ) => {
+
+			const influence = mesh.morphTargetInfluences[ t ];
+			x += influence * target.getX( i );
+			y += influence * target.getY( i );
+			z += influence * target.getZ( i );
+
+		} );
 		const sum = [ 0, 0, 0 ];
 		let total = 0;
 		for ( const { joints, weights } of sets ) {
@@ -119,26 +128,29 @@ const found = [];
 scene.traverse( ( object ) => object.isSkinnedMesh && found.push( object ) );
 const meshes = await Promise.all( found.map( readMesh ) );
 const rest = [];
-scene.traverse( ( object ) => rest.push( [ object, object.position.clone(), object.quaternion.clone(), object.scale.clone() ] ) );
+scene.traverse( ( object ) => rest.push( [ object, object.position.clone(),
+	object.quaternion.clone(), object.scale.clone(), object.morphTargetInfluences?.slice() ] ) );
 
 const data = [], entries = [];
 let blendDifference = 0;
 for ( let clip = - 1; clip < animations.length; ++ clip ) {
 
-	for ( const fraction of clip < 0 ? [ 0 ] : FRACTIONS ) {
+	if ( onlyClip !== undefined && animations[ clip ]?.name !== onlyClip ) continue;
+	const times = onlyTimes?.split( ',' ).map( Number ) ??
+		( clip < 0 ? [ 0 ] : FRACTIONS.map( ( fraction ) => fraction * animations[ clip ].duration ) );
+	for ( const time of times ) {
 
-		for ( const [ object, position, quaternion, scale ] of rest ) {
+		for ( const [ object, position, quaternion, scale, influences ] of rest ) {
 
 			object.position.copy( position );
 			object.quaternion.copy( quaternion );
 			object.scale.copy( scale );
+			if ( influences ) object.morphTargetInfluences.splice( 0, influences.length, ...influences );
 
 		}
 
-		let time = 0;
 		if ( clip >= 0 ) {
 
-			time = fraction * animations[ clip ].duration;
 			const mixer = new THREE.AnimationMixer( scene );
 			const action = mixer.clipAction( animations[ clip ] );
 			action.setLoop( THREE.LoopOnce );
