@@ -106,7 +106,8 @@ void lmbSolver_Energy( lmbSolver *solver, double *kinetic, double *elastic, doub
 
 /* The state of the dynamics as numbers, for checkpoints: save into, or restore from, `count` doubles.
  * Restoring gives the same bits from there on, provided that Sync was called where it was saved. */
-size_t lmbSolver_StateSize( const lmbSolver *solver ); /* doubles */
+size_t lmbSolverPlan_StateSize( const lmbSolverPlan *plan ); /* doubles */
+size_t lmbSolver_StateSize( const lmbSolver *solver );
 void lmbSolver_SaveState( const lmbSolver *solver, double *state );
 void lmbSolver_RestoreState( lmbSolver *solver, const double *state );
 /* Forgets what earlier solves left for speed only (a stale factor). */

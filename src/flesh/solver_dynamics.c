@@ -141,8 +141,13 @@ void lmbSolver_Energy( lmbSolver *solver, double *kinetic, double *elastic, doub
 		*elastic = lmbSolver_Elastic( solver, solver->position, solver->difference );
 }
 
+enum
+{
+	stateArrays = 6
+};
+
 /* What a state consists of, each (nodeCount x 3), followed by the reference point and the last step. */
-static size_t StateArrays( const lmbSolver *solver, double **arrays )
+static void StateArrays( const lmbSolver *solver, double **arrays )
 {
 	arrays[0] = solver->position;
 	arrays[1] = solver->velocity;
@@ -150,33 +155,38 @@ static size_t StateArrays( const lmbSolver *solver, double **arrays )
 	arrays[3] = solver->previousVelocity;
 	arrays[4] = solver->acceleration;
 	arrays[5] = solver->elasticForce;
-	return 6;
+}
+
+size_t lmbSolverPlan_StateSize( const lmbSolverPlan *plan )
+{
+	return stateArrays * 3 * (size_t)plan->nodeCount + 4;
 }
 
 size_t lmbSolver_StateSize( const lmbSolver *solver )
 {
-	double *arrays[8];
-	return StateArrays( solver, arrays ) * 3 * (size_t)solver->plan->nodeCount + 4;
+	return lmbSolverPlan_StateSize( solver->plan );
 }
 
 void lmbSolver_SaveState( const lmbSolver *solver, double *state )
 {
-	double *arrays[8];
-	size_t count = StateArrays( solver, arrays ), numbers = 3 * (size_t)solver->plan->nodeCount;
-	for ( size_t i = 0; i < count; ++i )
+	double *arrays[stateArrays];
+	size_t numbers = 3 * (size_t)solver->plan->nodeCount;
+	StateArrays( solver, arrays );
+	for ( size_t i = 0; i < stateArrays; ++i )
 		memcpy( state + i * numbers, arrays[i], numbers * sizeof( double ) );
-	memcpy( state + count * numbers, solver->reference, 3 * sizeof( double ) );
-	state[count * numbers + 3] = solver->lastStep;
+	memcpy( state + stateArrays * numbers, solver->reference, 3 * sizeof( double ) );
+	state[stateArrays * numbers + 3] = solver->lastStep;
 }
 
 void lmbSolver_RestoreState( lmbSolver *solver, const double *state )
 {
-	double *arrays[8];
-	size_t count = StateArrays( solver, arrays ), numbers = 3 * (size_t)solver->plan->nodeCount;
-	for ( size_t i = 0; i < count; ++i )
+	double *arrays[stateArrays];
+	size_t numbers = 3 * (size_t)solver->plan->nodeCount;
+	StateArrays( solver, arrays );
+	for ( size_t i = 0; i < stateArrays; ++i )
 		memcpy( arrays[i], state + i * numbers, numbers * sizeof( double ) );
-	memcpy( solver->reference, state + count * numbers, 3 * sizeof( double ) );
-	solver->lastStep = state[count * numbers + 3];
+	memcpy( solver->reference, state + stateArrays * numbers, 3 * sizeof( double ) );
+	solver->lastStep = state[stateArrays * numbers + 3];
 	lmbSolver_Sync( solver );
 }
 
