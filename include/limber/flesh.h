@@ -2,7 +2,10 @@
  *
  * A model is read from memory and never changes; threads may share it. An instance is one character in
  * one scene; it lives in a block of memory that the caller owns and belongs to one thread at a time.
- * A step allocates nothing, prints nothing and touches nothing but its instance.
+ * A step allocates nothing, prints nothing and touches nothing but its instance. The same calls give the
+ * same bits on every machine with IEEE floats, however far the body is from the world's origin.
+ *
+ * Pointers must not be NULL unless a line says Nullable.
  *
  * Equations: the shape at rest is LBS(bind) + R B z(pose) (docs/derivations/network.md); on top of it lie
  * zero-restlength springs u'' + c u' + k u = -y'', per vertex (arXiv 2201.10122, section 4) and per
@@ -47,8 +50,9 @@ extern "C"
 
 	typedef struct lmbFleshDef
 	{
-		lmbLayer layer; /* default: the best that the model has (hybrid, modal, vertex) */
-		bool network;   /* default true where the model has one; false: skinning's shape */
+		lmbLayer
+		    layer;    /* default: the best that the model has: hybrid, modal, modal unfitted, vertex, none */
+		bool network; /* default true where the model has one; false: skinning's shape */
 		lmbTargetInterpolation interpolation; /* default cubic */
 		bool normals;                         /* default true: compute vertex normals in a step */
 	} lmbFleshDef;
@@ -56,15 +60,19 @@ extern "C"
 	/* Where the character is in one frame. */
 	typedef struct lmbFleshPose
 	{
-		const float *bones; /* (boneCount x 12) rows of a 3x4 matrix: bind space to model space, metres */
-		double position[3]; /* m, of model space in the world */
-		float rotation[4];  /* xyzw, unit, of model space in the world; all 0 counts as no turn */
+		/* (boneCount x 12) rows of a 3x4 matrix: bind space to model space, metres. Copied by the call.
+		 * |entry| <= 1e9; scale and shear are fine, displacements follow the nearest rotation. */
+		const float *bones;
+		double position[3]; /* m, of model space in the world, |.| <= 1e12 */
+		float rotation[4];  /* xyzw, of model space in the world; made unit length, all 0 counts as no turn */
 	} lmbFleshPose;
 
 	typedef struct lmbFleshShape
 	{
 		const float *positions; /* (vertexCount x 3) m, model space; valid until the next call on the body */
-		const float *normals;   /* (vertexCount x 3) unit, model space; NULL when not asked for */
+		/* (vertexCount x 3) unit, model space, weighted by area; vertices at one place in bind share theirs.
+		 * NULL when not asked for. */
+		const float *normals;
 	} lmbFleshShape;
 
 	/* Bytes that a model with this file needs besides the file itself; 0 when the file is not a sound model
@@ -72,37 +80,49 @@ extern "C"
 	size_t lmbFlesh_Size( const void *data, size_t size );
 
 	/* Reads a model (docs/formats/model.md). data must stay, unchanged, as long as the model; memory holds at
-	 * least lmbFlesh_Size bytes aligned to 64. On failure *model is NULL, nothing is kept, and *problem
-	 * (Nullable) is one static sentence. Safe for any bytes. */
+	 * least lmbFlesh_Size bytes aligned to 64. There is nothing to free but data and memory, once no body
+	 * uses the model. On failure *model is NULL, nothing is kept, and problem (Nullable) gets one static
+	 * sentence, NULL on success. Safe for any bytes. Errors: lmb_statusCorrupt, lmb_statusUnsupported,
+	 * lmb_statusNumerical for the data, lmb_statusInvalidArgument for data or memory that is too small or not
+	 * aligned. */
 	lmbStatus lmbFlesh_Load( const void *data, size_t size, void *memory, size_t memorySize, lmbFlesh **model,
 	                         const char **problem );
 
 	lmbFleshInfo lmbFlesh_Info( const lmbFlesh *model );
 	lmbFleshDef lmbDefaultFleshDef( const lmbFlesh *model );
 
-	/* Bytes of an instance, and placing one in the caller's block (aligned to 64). The body starts asleep at
-	 * rest: its first step takes the pose as it is, without motion. */
+	/* Bytes of an instance: 0 when def asks for springs or a network that the model lacks, or is out of
+	 * range. Placing one in the caller's block (aligned to 64), which fails only for such a def or too small
+	 * or unaligned a block: lmb_statusInvalidArgument, *body NULL. The body starts asleep at rest: its first
+	 * step takes the pose as it is, without motion, whatever its dt. A body is gone when its block is. */
 	size_t lmbFleshBody_Size( const lmbFlesh *model, const lmbFleshDef *def );
 	lmbStatus lmbFleshBody_Place( const lmbFlesh *model, const lmbFleshDef *def, void *memory,
 	                              size_t memorySize, lmbFleshBody **body );
 
-	/* Goes on by dt seconds to a new pose. dt 0: the springs stay, the pose is taken over without becoming
-	 * motion. Any finite dt >= 0 keeps the result bounded and finite. A negative or non-finite dt, or a pose
-	 * with a number that is not finite, returns lmb_statusInvalidArgument and changes nothing.
-	 * shape may be NULL. */
+	/* Goes on by dt seconds to a new pose. dt 0 (and below a nanosecond): the springs stay, turned with the
+	 * body, and the pose is taken over without becoming motion. Any finite dt >= 0 keeps the result bounded
+	 * and finite, and so does any jump of the pose. A negative or non-finite dt, or a pose outside the ranges
+	 * of lmbFleshPose or not finite, returns lmb_statusInvalidArgument and changes nothing. A dt unlike the
+	 * last two costs more: the springs' steps are computed anew. shape is Nullable. */
 	lmbStatus lmbFleshBody_Step( lmbFleshBody *body, const lmbFleshPose *pose, double dt,
 	                             lmbFleshShape *shape );
 
-	/* Forgets all motion: the next step takes its pose as it is. */
+	/* Forgets all motion: the next step takes its pose as it is. For a body that appears anew, for instance
+	 * after a fall. A pause stays on. */
 	void lmbFleshBody_Reset( lmbFleshBody *body );
-	/* The next step's jump in position and turn is not motion; the springs keep swinging, turned with the
-	 * body. */
+	/* The next step's jump in position and turn is not motion: the body is taken to have gone on there at the
+	 * speed that it had, and the springs keep swinging, turned with the body. For a body that goes through a
+	 * door in space. */
 	void lmbFleshBody_Teleport( lmbFleshBody *body );
 
-	/* Time stands still: steps take poses over without motion until paused is false again. */
+	/* Time stands still: steps count as dt 0, whatever their dt, until paused is false again. */
 	void lmbFleshBody_Pause( lmbFleshBody *body, bool paused );
 
-	/* The state of an instance as plain bytes: save, restore into any body of the same model and def. */
+	/* The state of an instance as plain bytes, to be restored into any body of the same model file and def on
+	 * a machine of the same byte order; it goes on bit for bit. Save: lmb_statusInvalidArgument when size is
+	 * below StateSize. Restore: lmb_statusInvalidArgument when the state belongs to another model, def or
+	 * size, lmb_statusCorrupt when it holds what no step leaves; the body is then unchanged. Safe for any
+	 * bytes. */
 	size_t lmbFleshBody_StateSize( const lmbFleshBody *body );
 	lmbStatus lmbFleshBody_Save( const lmbFleshBody *body, void *out, size_t size );
 	lmbStatus lmbFleshBody_Restore( lmbFleshBody *body, const void *state, size_t size );

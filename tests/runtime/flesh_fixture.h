@@ -19,9 +19,12 @@ typedef struct FixtureDef
 	int vertexCount, boneCount, influenceCount, regionCount, modeCount;
 	int coefficients, hidden; /* per region, at most; regions differ */
 	double rigidShare;        /* of the vertices */
+	double regionShare;       /* of the vertices, in one region */
 } FixtureDef;
 
-static const FixtureDef smallFixture = { 7, 90, 4, 3, 3, 5, 6, 5, 0.2 };
+static const FixtureDef smallFixture = { 7, 90, 4, 3, 3, 5, 6, 5, 0.2, 0.6 };
+/* A human's size. */
+static const FixtureDef largeFixture = { 8, 13380, 31, 4, 20, 32, 22, 64, 0.15, 0.15 };
 
 typedef struct Fixture
 {
@@ -116,7 +119,7 @@ static inline void FixtureRegion( Fixture *f, int index, lmbRegion *r )
 		r->features[r->featureCount++] = i;
 	r->vertices = LMB_NEW( &f->arena, int32_t, vertices );
 	for ( int v = 0; v < vertices; ++v )
-		if ( lmbRandom_Uniform( &f->random ) < 0.6 )
+		if ( lmbRandom_Uniform( &f->random ) < f->def.regionShare )
 			r->vertices[r->vertexCount++] = v;
 	r->basis = FixtureFloats( f, (size_t)r->coefficientCount * r->vertexCount * 3, -0.02, 0.02 );
 	for ( int i = 0; i < r->coefficientCount * r->vertexCount; ++i )
@@ -213,7 +216,7 @@ static inline void Fixture_Open( Fixture *f, lmbModel *model )
 /* Where the body is at a time: bones as the file takes them, and the same pose for the reference. */
 typedef struct Placement
 {
-	float bones[16 * 12];
+	float bones[32 * 12];
 	lmbFleshPose pose;
 } Placement;
 
@@ -230,7 +233,7 @@ static inline void AxisTurn( double *q, double x, double y, double z, double ang
  * time, so 0 is a standing pose. */
 static inline void Fixture_Pose( const Fixture *f, double time, Placement *out )
 {
-	double world[16][12];
+	double world[32][12];
 	for ( int j = 0; j < f->def.boneCount; ++j )
 	{
 		double q[4], local[12], turn[9];
@@ -421,7 +424,7 @@ static inline void ReferenceStill( Reference *r, const lmbFleshPose *pose, const
 {
 	const Fixture *f = r->fixture;
 	int vertices = f->def.vertexCount, bones = f->def.boneCount;
-	double palette[16 * 12], quaternions[16 * 4], turns[16 * 9], features[256];
+	double palette[32 * 12], quaternions[32 * 4], turns[32 * 9], features[300];
 	for ( int i = 0; i < 12 * bones; ++i )
 		palette[i] = pose->bones[i];
 	lmbSkin_BoneQuaternions( bones, palette, quaternions );

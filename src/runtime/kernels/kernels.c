@@ -1,5 +1,7 @@
 #include "kernels.h"
 
+#include "four.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -7,52 +9,95 @@
 void lmbKernel_Dense( int inputs, int outputs, const float *restrict weights, const float *restrict bias,
                       const float *restrict x, float *restrict y )
 {
+	static const float zeros[lmbTile];
 	for ( int tile = 0; tile < outputs; tile += lmbTile )
 	{
-		float sum[lmbTile];
-		for ( int o = 0; o < lmbTile; ++o )
-			sum[o] = bias != NULL ? bias[tile + o] : 0.0f;
-		for ( int i = 0; i < inputs; ++i )
-			for ( int o = 0; o < lmbTile; ++o )
-				sum[o] += x[i] * weights[(size_t)i * outputs + tile + o];
-		for ( int o = 0; o < lmbTile; ++o )
-			y[tile + o] = sum[o];
+		const float *first = bias != NULL ? bias + tile : zeros;
+		const float *row = weights + tile;
+		lmbFour a = lmbFour_Load( first ), b = lmbFour_Load( first + 4 );
+		lmbFour c = lmbFour_Load( first + 8 ), d = lmbFour_Load( first + 12 );
+		for ( int i = 0; i < inputs; ++i, row += outputs )
+		{
+			a = lmbFour_AddScaled( a, x[i], lmbFour_Load( row ) );
+			b = lmbFour_AddScaled( b, x[i], lmbFour_Load( row + 4 ) );
+			c = lmbFour_AddScaled( c, x[i], lmbFour_Load( row + 8 ) );
+			d = lmbFour_AddScaled( d, x[i], lmbFour_Load( row + 12 ) );
+		}
+		lmbFour_Store( y + tile, a );
+		lmbFour_Store( y + tile + 4, b );
+		lmbFour_Store( y + tile + 8, c );
+		lmbFour_Store( y + tile + 12, d );
 	}
 }
 
 void lmbKernel_Shapes( int count, const float *restrict shapes, const float *restrict amounts,
                        float *restrict out )
 {
-	float sum[lmbTile] = { 0 };
-	for ( int i = 0; i < count; ++i )
-		for ( int l = 0; l < lmbTile; ++l )
-			sum[l] += amounts[i] * shapes[i * lmbTile + l];
-	for ( int l = 0; l < lmbTile; ++l )
-		out[l] = sum[l];
+	lmbKernel_Dense( count, lmbTile, shapes, NULL, amounts, out );
 }
 
 void lmbKernel_Shapes3( int count, const float *restrict shapes, const float *const amounts[3],
                         float *const out[3] )
 {
 	const float *restrict a = amounts[0], *restrict b = amounts[1], *restrict c = amounts[2];
-	for ( int half = 0; half < lmbTile; half += lmbTile / 2 )
+	const lmbFour zero = { 0 };
+	for ( int lane = 0; lane < lmbTile; lane += 8 )
 	{
-		float sa[lmbTile / 2] = { 0 }, sb[lmbTile / 2] = { 0 }, sc[lmbTile / 2] = { 0 };
-		for ( int i = 0; i < count; ++i )
-			for ( int l = 0; l < lmbTile / 2; ++l )
-			{
-				float shape = shapes[i * lmbTile + half + l];
-				sa[l] += a[i] * shape;
-				sb[l] += b[i] * shape;
-				sc[l] += c[i] * shape;
-			}
-		for ( int l = 0; l < lmbTile / 2; ++l )
+		const float *row = shapes + lane;
+		lmbFour a0 = zero, a1 = zero, b0 = zero, b1 = zero, c0 = zero, c1 = zero;
+		for ( int i = 0; i < count; ++i, row += lmbTile )
 		{
-			out[0][half + l] = sa[l];
-			out[1][half + l] = sb[l];
-			out[2][half + l] = sc[l];
+			lmbFour first = lmbFour_Load( row ), second = lmbFour_Load( row + 4 );
+			a0 = lmbFour_AddScaled( a0, a[i], first );
+			a1 = lmbFour_AddScaled( a1, a[i], second );
+			b0 = lmbFour_AddScaled( b0, b[i], first );
+			b1 = lmbFour_AddScaled( b1, b[i], second );
+			c0 = lmbFour_AddScaled( c0, c[i], first );
+			c1 = lmbFour_AddScaled( c1, c[i], second );
 		}
+		lmbFour_Store( out[0] + lane, a0 );
+		lmbFour_Store( out[0] + lane + 4, a1 );
+		lmbFour_Store( out[1] + lane, b0 );
+		lmbFour_Store( out[1] + lane + 4, b1 );
+		lmbFour_Store( out[2] + lane, c0 );
+		lmbFour_Store( out[2] + lane + 4, c1 );
 	}
+}
+
+/* value with its sign turned where sign is below zero; no branch, since which way it goes is random. */
+static float TurnSign( float value, float sign )
+{
+	uint32_t bits, mask;
+	memcpy( &bits, &value, sizeof( bits ) );
+	memcpy( &mask, &sign, sizeof( mask ) );
+	bits ^= mask & UINT32_C( 0x80000000 );
+	memcpy( &value, &bits, sizeof( value ) );
+	return value;
+}
+
+/* One vertex; out (lmbBoneFloats). */
+static void BlendVertex( const float *palette, const uint16_t *bones, const float *weights, int used,
+                         float *out )
+{
+	const float *first = palette + (size_t)bones[0] * lmbBoneFloats;
+	lmbFour x = lmbFour_Scale( weights[0], lmbFour_Load( first ) );
+	lmbFour y = lmbFour_Scale( weights[0], lmbFour_Load( first + 4 ) );
+	lmbFour z = lmbFour_Scale( weights[0], lmbFour_Load( first + 8 ) );
+	lmbFour q = lmbFour_Scale( weights[0], lmbFour_Load( first + 12 ) );
+	for ( int k = 1; k < used; ++k )
+	{
+		const float *other = palette + (size_t)bones[k] * lmbBoneFloats;
+		float same =
+		    first[12] * other[12] + first[13] * other[13] + first[14] * other[14] + first[15] * other[15];
+		x = lmbFour_AddScaled( x, weights[k], lmbFour_Load( other ) );
+		y = lmbFour_AddScaled( y, weights[k], lmbFour_Load( other + 4 ) );
+		z = lmbFour_AddScaled( z, weights[k], lmbFour_Load( other + 8 ) );
+		q = lmbFour_AddScaled( q, TurnSign( weights[k], same ), lmbFour_Load( other + 12 ) );
+	}
+	lmbFour_Store( out, x );
+	lmbFour_Store( out + 4, y );
+	lmbFour_Store( out + 8, z );
+	lmbFour_Store( out + 12, q );
 }
 
 void lmbKernel_Blend( const float *restrict palette, const uint16_t *restrict bones,
@@ -62,26 +107,8 @@ void lmbKernel_Blend( const float *restrict palette, const uint16_t *restrict bo
 	for ( int tile = 0; tile < lmbLanes; tile += lmbTile )
 	{
 		for ( int l = 0; l < lmbTile; ++l )
-		{
-			const uint16_t *bone = bones + ( tile + l ) * influenceCount;
-			const float *weight = weights + ( tile + l ) * influenceCount;
-			const float *first = palette + (size_t)bone[0] * lmbBoneFloats;
-			float sum[lmbBoneFloats];
-			for ( int e = 0; e < lmbBoneFloats; ++e )
-				sum[e] = weight[0] * first[e];
-			for ( int k = 1; k < used; ++k )
-			{
-				const float *other = palette + (size_t)bone[k] * lmbBoneFloats;
-				float same = first[12] * other[12] + first[13] * other[13] + first[14] * other[14] +
-				             first[15] * other[15];
-				float turned = same < 0.0f ? -weight[k] : weight[k];
-				for ( int e = 0; e < 12; ++e )
-					sum[e] += weight[k] * other[e];
-				for ( int e = 12; e < lmbBoneFloats; ++e )
-					sum[e] += turned * other[e];
-			}
-			memcpy( lanes[l], sum, sizeof( sum ) );
-		}
+			BlendVertex( palette, bones + ( tile + l ) * influenceCount,
+			             weights + ( tile + l ) * influenceCount, used, lanes[l] );
 		for ( int e = 0; e < lmbBoneFloats; ++e )
 			for ( int l = 0; l < lmbTile; ++l )
 				blend->entry[e][tile + l] = lanes[l][e];
