@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* 2^28 doubles are 2 GiB; a character of a million vertices needs a tenth of it. */
-static const size_t readBudget = (size_t)1 << 28;
+/* 2^27 doubles are 1 GiB; a character of a million vertices needs a quarter of it. */
+static const size_t readBudget = (size_t)1 << 27;
 static const int64_t byteLimit = (int64_t)8 << 30;
 
 static uint32_t ReadU32( const unsigned char *b )

@@ -163,9 +163,12 @@ lmbStatus lmbGltf_Accessor( lmbGltf *gltf, const lmbJson *reference, const char 
 	if ( sparse.value != NULL )
 		LMB_TRY( FindSparse( gltf, &sparse, accessor, elementSize, error ) );
 	size_t numbers = (size_t)count * (size_t)accessor->width;
+	/* Zeros cost the file nothing, so they cost more here. */
+	if ( viewPlace.value == NULL )
+		numbers *= 16;
 	if ( numbers > gltf->budget )
 		return lmbJson_Fail( &countPlace, error, lmb_statusUnsupported,
-		                     "with this the file holds more than 2 GiB of numbers; simplify the character" );
+		                     "with this the file holds more than 1 GiB of numbers; simplify the character" );
 	gltf->budget -= numbers;
 	return lmb_statusOk;
 }

@@ -83,9 +83,10 @@ lmbStatus lmbLowPass_Run( double *values, int count, int width, double rate, dou
 	double k = tan( pi * cutoff / rate );
 	const Biquad stages[2] = { MakeBiquad( k, 2.0 * cos( pi / 8.0 ) ),
 	                           MakeBiquad( k, 2.0 * cos( 3.0 * pi / 8.0 ) ) };
-	/* Ends are continued by turning the data about their last points, which keeps value and slope. Three
-	 * periods of the cutoff are enough for the slower pole pair to forget: exp(-2 pi 3 sin(pi/8)) < 1e-3. */
-	double wanted = ceil( 3.0 * rate / cutoff );
+	/* Ends are continued by turning the data about their last points, which keeps value and slope. After
+	 * eight periods of the cutoff the slower pole pair has forgotten the far end of that:
+	 * exp(-2 pi 8 sin(pi/8)) is 4e-9. */
+	double wanted = ceil( 8.0 * rate / cutoff );
 	int pad = wanted < count - 1 ? (int)wanted : count - 1, total = count + 2 * pad;
 	double *x = malloc( (size_t)total * sizeof( double ) );
 	if ( x == NULL )

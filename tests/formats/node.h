@@ -7,26 +7,11 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 
-/* The folder tests/ of the sources, from the path under which this header was compiled. */
-static inline void NodeTestsFolder( char *out, size_t capacity )
-{
-	snprintf( out, capacity, "%s", __FILE__ );
-	for ( int i = 0; i < 2; ++i )
-	{
-		char *slash = strrchr( out, '/' );
-		if ( slash != NULL )
-			*slash = 0;
-	}
-}
-
 /* Makes tests/node_modules when it is not there. false: there is no Node on this machine, skip. Packages
  * that cannot be installed fail the test. */
 static inline bool NodeIsHere( void )
 {
-	char folder[2048], command[2200];
-	NodeTestsFolder( folder, sizeof( folder ) );
-	snprintf( command, sizeof( command ), "'%s/node_modules.sh'", folder );
-	int status = system( command );
+	int status = system( "'" LMB_TEST_SOURCE "/tests/node_modules.sh'" );
 	if ( status != -1 && WIFEXITED( status ) && WEXITSTATUS( status ) == 77 )
 	{
 		printf( "skipped: Node and npm are not here\n" );
@@ -39,9 +24,9 @@ static inline bool NodeIsHere( void )
 /* Runs tests/formats/SCRIPT with arguments; true when it exits with 0. */
 static inline bool NodeRun( const char *script, const char *arguments )
 {
-	char folder[2048], command[8192];
-	NodeTestsFolder( folder, sizeof( folder ) );
-	snprintf( command, sizeof( command ), "node '%s/formats/%s' %s", folder, script, arguments );
+	char command[8192];
+	snprintf( command, sizeof( command ), "node '" LMB_TEST_SOURCE "/tests/formats/%s' %s", script,
+	          arguments );
 	int status = system( command );
 	return status != -1 && WIFEXITED( status ) && WEXITSTATUS( status ) == 0;
 }
