@@ -270,9 +270,9 @@ static lmbStatus Mismatch( lmbError *error, const char *path, const char *part, 
 {
 	return lmbError_Set(
 	    error, lmb_statusInvalidArgument,
-	    "%s: the %s has %d %s where the character has %d; they were made from different characters, "
+	    "%s: %d %s in the %s, %d in the character; they were made from different characters, "
 	    "make the %s again",
-	    path, part, has, what, needed, part );
+	    path, has, what, part, needed, part );
 }
 
 static lmbStatus CheckParts( const lmbCharacter *character, const lmbTissue *tissue,
@@ -308,6 +308,8 @@ static lmbStatus CheckWritten( const char *path, lmbError *error )
 	lmbModel model;
 	lmbStatus status = lmbModel_Open( &model, path, error );
 	lmbModel_Close( &model );
+	if ( status != lmb_statusOk )
+		remove( path );
 	return status;
 }
 

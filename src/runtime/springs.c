@@ -192,9 +192,9 @@ static void MakeMap( double stiffness, double time, const Response *r, lmbSpring
 
 static void Clamp( double *stiffness, double *damping, double *time )
 {
-	*stiffness = fmin( *stiffness, 1e16 );
-	*damping = fmin( *damping, 1e10 );
-	*time = fmin( *time, 1e6 );
+	*stiffness = *stiffness < 1e16 ? *stiffness : 1e16;
+	*damping = *damping < 1e10 ? *damping : 1e10;
+	*time = *time < 1e6 ? *time : 1e6;
 }
 
 void lmbSpringMap_Make( double stiffness, double damping, double time, lmbSpringMap *map )

@@ -282,6 +282,7 @@ typedef struct Reference
 	double *rotations[2];                                      /* (vertexCount x 9), world, newest first */
 	double *q, *qv;                                            /* (modeCount) */
 	double *u, *v;                                             /* (vertexCount x 3) world axes */
+	double *displacement;                                      /* (vertexCount x 3) scratch */
 	double *shape;                                             /* (vertexCount x 3) result, model space */
 	lmbArena arena;
 } Reference;
@@ -305,6 +306,7 @@ static inline void Reference_Make( Reference *r, const Fixture *f, const lmbFles
 	r->qv = LMB_NEW( &r->arena, double, modes );
 	r->u = LMB_NEW( &r->arena, double, 3 * vertices );
 	r->v = LMB_NEW( &r->arena, double, 3 * vertices );
+	r->displacement = LMB_NEW( &r->arena, double, 3 * vertices );
 	r->shape = LMB_NEW( &r->arena, double, 3 * vertices );
 }
 
@@ -319,59 +321,6 @@ static inline void RotateHistory( double **rows, int count )
 	for ( int i = count - 1; i > 0; --i )
 		rows[i] = rows[i - 1];
 	rows[0] = oldest;
-}
-
-static inline void ReferenceFeatures( const Fixture *f, const double *turns, const double *root, double *out )
-{
-	for ( int j = 0; j < f->def.boneCount; ++j )
-	{
-		int parent = f->character.bones[j].parent;
-		double relative[9], down[3] = { 0.0, -1.0, 0.0 }, inRoot[3], inBone[3];
-		if ( parent < 0 )
-		{
-			lmbMat33_ApplyTransposed( inRoot, root, down );
-			lmbMat33_ApplyTransposed( inBone, turns + 9 * j, inRoot );
-			lmbSub( out, inBone, down );
-			out += 3;
-			continue;
-		}
-		lmbMat33_TransposedMultiply( relative, turns + 9 * parent, turns + 9 * j );
-		for ( int i = 0; i < 9; ++i )
-			out[i] = relative[i] - ( i % 4 == 0 ? 1.0 : 0.0 );
-		out += 9;
-	}
-}
-
-static inline void ReferenceRegion( const lmbRegion *r, const double *features, double *z )
-{
-	double x[512], y[512];
-	for ( int c = 0; c < r->coefficientCount; ++c )
-	{
-		const float *row = r->linear + (size_t)c * ( r->featureCount + 1 );
-		z[c] = row[r->featureCount];
-		for ( int i = 0; i < r->featureCount; ++i )
-			z[c] += row[i] * features[r->features[i]];
-	}
-	for ( int i = 0; i < r->featureCount; ++i )
-		x[i] = ( features[r->features[i]] - r->featureMean[i] ) * r->featureScale[i];
-	int in = r->featureCount;
-	for ( int l = 0; l < r->layerCount; ++l )
-	{
-		bool last = l == r->layerCount - 1;
-		int out = last ? r->coefficientCount : r->hiddenCount;
-		for ( int o = 0; o < out; ++o )
-		{
-			y[o] = r->layerBias[l][o];
-			for ( int i = 0; i < in; ++i )
-				y[o] += r->layerWeights[l][(size_t)o * in + i] * x[i];
-			if ( !last )
-				y[o] = tanh( y[o] );
-		}
-		memcpy( x, y, sizeof( x ) );
-		in = out;
-	}
-	for ( int c = 0; c < r->coefficientCount && r->layerCount > 0; ++c )
-		z[c] += x[c];
 }
 
 static inline double ReferenceTarget( const double *weights, double *const rows[4], size_t at )
@@ -424,7 +373,7 @@ static inline void ReferenceStill( Reference *r, const lmbFleshPose *pose, const
 {
 	const Fixture *f = r->fixture;
 	int vertices = f->def.vertexCount, bones = f->def.boneCount;
-	double palette[32 * 12], quaternions[32 * 4], turns[32 * 9], features[300];
+	double palette[32 * 12], quaternions[32 * 4], turns[32 * 9];
 	for ( int i = 0; i < 12 * bones; ++i )
 		palette[i] = pose->bones[i];
 	lmbSkin_BoneQuaternions( bones, palette, quaternions );
@@ -443,22 +392,16 @@ static inline void ReferenceStill( Reference *r, const lmbFleshPose *pose, const
 	}
 	if ( r->def.network )
 	{
-		ReferenceFeatures( f, turns, root, features );
-		double *z = r->coefficients[0];
-		for ( int g = 0; g < f->network.regionCount; z += f->network.regions[g++].coefficientCount )
+		/* Gravity is seen through the body's turn in the world: features of the world's matrices. */
+		double features[300], *displacement = r->displacement;
+		lmbNetwork_Features( &f->character, r->bones[0], features );
+		lmbNetwork_Coefficients( &f->network, features, r->coefficients[0] );
+		lmbNetwork_Displacement( &f->network, r->coefficients[0], displacement );
+		for ( int v = 0; v < vertices; ++v )
 		{
-			const lmbRegion *region = &f->network.regions[g];
-			ReferenceRegion( region, features, z );
-			for ( int i = 0; i < region->vertexCount; ++i )
-				for ( int c = 0; c < region->coefficientCount; ++c )
-				{
-					double shape[3], turned[3];
-					for ( int k = 0; k < 3; ++k )
-						shape[k] = z[c] * region->basis[( (size_t)c * region->vertexCount + i ) * 3 + k];
-					lmbMat33_Apply( turned, r->rotations[0] + 9 * (size_t)region->vertices[i], shape );
-					lmbAddScaled( still + 3 * (size_t)region->vertices[i],
-					              still + 3 * (size_t)region->vertices[i], 1.0, turned );
-				}
+			double turned[3];
+			lmbMat33_Apply( turned, r->rotations[0] + 9 * v, displacement + 3 * v );
+			lmbAddScaled( still + 3 * v, still + 3 * v, 1.0, turned );
 		}
 	}
 	for ( int v = 0; v < vertices; ++v )
