@@ -3,7 +3,7 @@
  * A bone is one rod from its joint to the joint of each child that carries skin; a bone without one ends
  * within the skin that it owns. A rod is `boneThickness` of the way to the skin thick at each place, and
  * at least one cell: a thinner one may hold a single line of nodes, about which the limb twists freely.
- * Rods have flat ends, and between the rods of two bones at a joint lies a gap of 1.4 cells, so that at
+ * Rods have flat ends, and between the rods of two bones at a joint lies a gap of 1.45 cells, so that at
  * least one layer of free nodes takes up the bend; a joint between rods that meet inverts (min J -0.5 in a
  * study). Held nodes follow the diffused weights, not their rod alone. */
 #include "flesh/tissue_build.h"
@@ -13,7 +13,7 @@
 #include <float.h>
 #include <stdlib.h>
 
-static const double jointGap = 1.4;      /* cells */
+static const double jointGap = 1.45;     /* cells: above the longest edge of a tetrahedron, sqrt 2 */
 static const double leastRadius = 1.0;   /* cells */
 static const double leastShare = 0.1;    /* weight that a bone must have on a node to hold it */
 static const double heldRigidity = 0.99; /* nodes this rigid by choice are held */
