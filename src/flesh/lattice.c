@@ -6,7 +6,6 @@
 
 enum
 {
-	outside = 255,
 	mostLabels = 254,
 	/* A connected part of the inside smaller than this many of a cell's 512 samples is left out: 0.6 % of
 	 * the cell's volume, which is noise of sampling at a crease. */
@@ -32,7 +31,7 @@ static int LabelCell( const int16_t *winding, const uint8_t *gaps, uint8_t *labe
 	static const int steps[3] = { lmbCellSide * lmbCellSide, lmbCellSide, 1 };
 	int16_t stack[lmbCellSamples];
 	int count = 0;
-	memset( labels, outside, lmbCellSamples );
+	memset( labels, lmbNoCopy, lmbCellSamples );
 	bool seen[lmbCellSamples] = { false };
 	for ( int seed = 0; seed < lmbCellSamples && count < mostLabels; ++seed )
 	{
@@ -102,7 +101,7 @@ static int CopyAt( const lmbLattice *lattice, int cell, int sample )
 		return -1;
 	int block = lattice->samples.blocks[cell];
 	int label = block < 0 ? 0 : lattice->labels[(size_t)block * lmbCellSamples + sample];
-	return label == outside ? -1 : lattice->first[cell] + label;
+	return label == lmbNoCopy ? -1 : lattice->first[cell] + label;
 }
 
 static int32_t Root( int32_t *parents, int32_t i )

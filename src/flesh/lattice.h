@@ -15,7 +15,8 @@
 
 enum
 {
-	lmbCellTets = 5
+	lmbCellTets = 5,
+	lmbNoCopy = 255 /* label of a sample outside */
 };
 
 /* A copy of a cell that belongs to one connected part of the inside within it. */
@@ -30,7 +31,7 @@ typedef struct lmbLattice
 {
 	lmbArena arena;
 	lmbSamples samples;
-	uint8_t *labels;       /* (blockCount x 512) which copy of its cell a sample belongs to; 255: outside */
+	uint8_t *labels;       /* (blockCount x 512) which copy of its cell a sample belongs to */
 	int32_t *first;        /* (grid cells + 1) first copy of each cell */
 	lmbLatticeCell *cells; /* (copyCount) */
 	int copyCount, nodeCount, tetCount;
@@ -44,7 +45,8 @@ typedef struct lmbLattice
 /* A lattice without any tetrahedron is not an error here. Free with lmbLattice_Free. */
 lmbStatus lmbLattice_Make( const lmbSurface *surface, double cell, const lmbJob *job, lmbLattice **out,
                            lmbError *error );
-/* Leaves out tetrahedra with a fill below 0.02, and nodes that carry no other, except those that keep
+/* Leaves out separate crumbs of less than 0.05 cells, tetrahedra with a fill below 0.02, and nodes that carry
+ * no other, except those that keep
  * (tetCount; 1: stays, for instance since skin lies in it; overwritten) asks for and those that hold parts
  * together face to face. */
 lmbStatus lmbLattice_Trim( lmbLattice *lattice, uint8_t *keep, lmbError *error );

@@ -20,8 +20,11 @@ typedef struct lmbWeights
 /* out (pointCount x 3) = sum_j w_j bones_j rest. */
 void lmbSkin_Points( const lmbWeights *weights, const double *bones, const double *rest, double *out );
 
-/* The rotation nearest to each bone's 3x3 part (polar decomposition), as unit quaternions
- * (boneCount x 4). */
+/* The rotation nearest to each bone's 3x3 part M, the one with the largest trace of R^T M, as unit
+ * quaternions (boneCount x 4). That is the polar factor of M when its determinant is positive. A mirrored
+ * bone (negative determinant) gets the nearest proper rotation too, never a reflection; where several are
+ * equally near (a plain mirror, a bone flattened to a line or scaled to 0) the one that turns least; a bone
+ * with a number that is not finite gets no turn. */
 void lmbSkin_BoneQuaternions( int boneCount, const double *bones, double *quaternions );
 
 /* out (pointCount x 9): R of every point. */

@@ -176,13 +176,18 @@ static lmbStatus FindRigid( lmbTissueBuild *build, lmbError *error )
 {
 	const lmbCharacter *character = build->character;
 	build->rigidBones = LMB_NEW( &build->scratch, uint8_t, character->boneCount );
-	if ( build->rigidBones == NULL )
+	build->carriers = LMB_NEW( &build->scratch, int32_t, character->boneCount );
+	if ( build->rigidBones == NULL || build->carriers == NULL )
 		return lmbError_Memory( error );
 	for ( int i = 0; i < build->def->rigidCount; ++i )
 		build->rigidBones[lmbCharacter_FindBone( character, build->def->rigidBones[i] )] = 1;
 	for ( int j = 0; j < character->boneCount; ++j )
-		if ( character->bones[j].parent >= 0 && build->rigidBones[character->bones[j].parent] )
-			build->rigidBones[j] = 1;
+	{
+		int parent = character->bones[j].parent;
+		bool below = parent >= 0 && build->rigidBones[parent];
+		build->carriers[j] = below ? build->carriers[parent] : j;
+		build->rigidBones[j] = build->rigidBones[j] || below;
+	}
 	return lmb_statusOk;
 }
 

@@ -287,14 +287,17 @@ static bool InRod( const Rod *rod, const double *point )
 	return radius > 0.0 && lmbLength( foot ) <= radius + slack;
 }
 
+/* Rigid regions are held whole; between them and the rods of their neighbours lies the border where the
+ * share of rigid weights rises, free to bend. */
 static void HoldByRods( Skeleton *skeleton )
 {
-	lmbTissue *tissue = skeleton->build->tissue;
+	const lmbTissueBuild *build = skeleton->build;
+	lmbTissue *tissue = build->tissue;
 	for ( int i = 0; i < tissue->nodeCount; ++i )
 		for ( int r = 0; r < skeleton->rodCount; ++r )
 		{
 			const Rod *rod = skeleton->rods + r;
-			if ( !InRod( rod, tissue->nodes + 3 * (size_t)i ) ||
+			if ( lmbRigidity( build->rigidShare[i] ) > 0.0 || !InRod( rod, tissue->nodes + 3 * (size_t)i ) ||
 			     NodeShare( tissue, i, rod->bone ) < leastShare )
 				continue;
 			tissue->held[i] = 1;
@@ -316,7 +319,8 @@ static void HoldCores( Skeleton *skeleton )
 	lmbTissueBuild *build = skeleton->build;
 	for ( int j = 0; j < build->tissue->boneCount; ++j )
 	{
-		if ( skeleton->holds[j] >= 4 || skeleton->fixedRadius[j] >= 0.0 || !OwnsSkin( skeleton, j ) )
+		if ( skeleton->holds[j] >= 4 || skeleton->fixedRadius[j] >= 0.0 || build->rigidBones[j] ||
+		     !OwnsSkin( skeleton, j ) )
 			continue;
 		int best = -1;
 		double most = 0.0;

@@ -11,8 +11,9 @@ enum
 };
 
 /* Fill below this counts as this in mass and stiffness: a node that only slivers carry would make both
- * matrices nearly singular. */
-#define LMB_LEAST_FILL 0.05
+ * matrices nearly singular, and folds first where skin creases. With 0.05 a human's punches took a quarter
+ * more Newton iterations than with 0.1; 0.1 adds at most 1 % to the mass of any character measured. */
+#define LMB_LEAST_FILL 0.1
 
 typedef struct lmbTissueBuild
 {
@@ -24,6 +25,9 @@ typedef struct lmbTissueBuild
 	lmbTissue *tissue;
 	lmbArena scratch;
 	uint8_t *rigidBones; /* (boneCount) 1: chosen to stay rigid, itself or an ancestor */
+	int32_t *carriers;   /* (boneCount) the bone that nodes follow for this one: the topmost rigid bone above
+	                        it, else itself. A rigid hand's lattice does not bend with its fingers, which are
+	                        thinner than its cells and would turn them inside out. */
 	double *rigidShare;  /* (nodeCount) share of the node's weights on rigid bones */
 	double *reach;       /* (vertexCount) m, from the vertex to the inside that carries it */
 } lmbTissueBuild;

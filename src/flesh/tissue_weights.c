@@ -185,7 +185,7 @@ static void AddSkinWeights( const lmbTissueBuild *build, int triangle, const dou
 		    (size_t)build->surface.vertices[3 * (size_t)triangle + c] * (size_t)character->influenceCount;
 		for ( int k = 0; k < character->influenceCount; ++k )
 		{
-			int bone = character->vertexBones[row + k] - first;
+			int bone = build->carriers[character->vertexBones[row + k]] - first;
 			if ( bone >= 0 && bone < bonesAtOnce )
 				columns[(size_t)bone * stride] += scale * corners[c] * character->weights[row + k];
 		}
