@@ -1,0 +1,177 @@
+#include "cli/project_verb.h"
+
+#include "evaluate/report.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static bool EndsWith( const char *text, const char *end )
+{
+	size_t length = strlen( text ), need = strlen( end );
+	return length >= need && strcasecmp( text + length - need, end ) == 0;
+}
+
+static double Number( const json_t *facts, const char *key )
+{
+	return json_number_value( json_object_get( facts, key ) );
+}
+
+static void PrintTissue( lmbCommand *command, const json_t *facts )
+{
+	double volume = Number( facts, "volume_m3" ), surface = Number( facts, "surface_volume_m3" );
+	lmbCommand_Print( command, "  %.0f nodes (%.0f in bones), %.0f tetrahedra of %.4g m cells, %.4g kg\n",
+	                  Number( facts, "nodes" ), Number( facts, "held_nodes" ), Number( facts, "tetrahedra" ),
+	                  Number( facts, "cell_m" ), Number( facts, "mass_kg" ) );
+	lmbCommand_Print( command, "  volume %.6g m^3, the skin's own %.6g m^3 (%+.2f %%, %s, %.0f parts)\n",
+	                  volume, surface, surface != 0.0 ? 100.0 * ( volume / surface - 1.0 ) : 0.0,
+	                  json_is_true( json_object_get( facts, "closed" ) ) ? "closed" : "open",
+	                  Number( facts, "components" ) );
+	lmbCommand_Print( command, "  %.0f soft vertices, %.0f cells split between parts\n",
+	                  Number( facts, "soft_vertices" ), Number( facts, "split_cells" ) );
+}
+
+static void PrintBakes( lmbCommand *command, const json_t *facts )
+{
+	const char *name;
+	json_t *bake;
+	json_object_foreach( (json_t *)facts, name, bake )
+	{
+		const char *file = json_string_value( json_object_get( bake, "file" ) );
+		if ( file != NULL )
+			lmbCommand_Print( command,
+			                  "  %s: %.0f morph targets, dynamics %.2f mm, lost by truncation %.2f mm\n",
+			                  file, Number( bake, "targets" ), Number( bake, "dynamics_rms_mm" ),
+			                  Number( bake, "truncation_rms_mm" ) );
+	}
+}
+
+static void PrintFacts( lmbCommand *command, lmbStage stage, const json_t *facts )
+{
+	switch ( stage )
+	{
+	case lmb_stageTissue:
+		PrintTissue( command, facts );
+		break;
+	case lmb_stageModes:
+		lmbCommand_Print( command, "  %.0f modes, %.2f to %.2f Hz\n", Number( facts, "count" ),
+		                  Number( facts, "lowest_hz" ), Number( facts, "highest_hz" ) );
+		break;
+	case lmb_stageSimulate:
+		lmbCommand_Print( command, "  %.0f poses (%.0f not converged), %.0f frames (%.0f not converged)\n",
+		                  Number( facts, "poses" ), Number( facts, "poses_not_converged" ),
+		                  Number( facts, "frames" ), Number( facts, "frames_not_converged" ) );
+		break;
+	case lmb_stageTrain:
+		lmbCommand_Print( command, "  unseen poses: network %.2f mm, skinning %.2f mm\n",
+		                  Number( facts, "rms_mm_unseen_poses" ),
+		                  Number( facts, "skinning_rms_mm_unseen_poses" ) );
+		break;
+	case lmb_stageModel:
+		lmbCommand_Print( command, "  %.1f KiB, an instance %.1f KiB\n", Number( facts, "bytes" ) / 1024.0,
+		                  Number( facts, "instance_bytes" ) / 1024.0 );
+		break;
+	case lmb_stageBake:
+		PrintBakes( command, facts );
+		break;
+	default:
+		break;
+	}
+}
+
+static void OnStage( void *context, lmbStage stage, lmbStageEvent event, double seconds, json_t *facts )
+{
+	lmbProjectVerb *verb = context;
+	lmbCommand *command = &verb->command;
+	const char *name = lmbStage_Name( stage );
+	lmbProgress_Title( &command->progress, name );
+	if ( event == lmb_stageStarted )
+	{
+		char line[64];
+		snprintf( line, sizeof( line ), "%s ...", name );
+		if ( !command->progress.terminal )
+			lmbProgress_Line( &command->progress, line );
+		return;
+	}
+	if ( event == lmb_stageSkipped )
+		lmbCommand_Print( command, "%s: up to date\n", name );
+	else
+		lmbCommand_Print( command, "%s: %.1f s\n", name, seconds );
+	PrintFacts( command, stage, facts );
+	fflush( stdout );
+	json_array_append_new( verb->stageList,
+	                       json_pack( "{s:s, s:b, s:f, s:O}", "stage", name, "up_to_date",
+	                                  event == lmb_stageSkipped, "seconds", seconds, "facts", facts ) );
+}
+
+static lmbStatus OpenProject( lmbProjectVerb *verb, lmbError *error )
+{
+	const char *path = verb->command.arguments[0];
+	if ( EndsWith( path, ".glb" ) || EndsWith( path, ".gltf" ) )
+		LMB_TRY( lmbProject_ForCharacter( path, &verb->project, error ) );
+	else
+		LMB_TRY( lmbProject_Load( path, &verb->project, error ) );
+	for ( int i = 0; verb->settings != NULL && verb->settings[i] != NULL; ++i )
+		LMB_TRY( lmbProject_Set( verb->project, verb->settings[i], error ) );
+	if ( verb->command.seed >= 0 )
+		verb->project->seed = verb->command.seed;
+	return lmb_statusOk;
+}
+
+/* "2/8" is index 1 of 8. */
+static lmbStatus ReadShard( const char *text, lmbPipelineDef *def, lmbError *error )
+{
+	char end;
+	if ( sscanf( text, "%d/%d%c", &def->shardIndex, &def->shardCount, &end ) != 2 || def->shardIndex < 1 ||
+	     def->shardCount < def->shardIndex )
+		return lmbError_Set( error, lmb_statusInvalidArgument,
+		                     "--shard must be I/N with I in 1 to N, not \"%s\"", text );
+	def->shardIndex -= 1;
+	return lmb_statusOk;
+}
+
+static lmbStatus Work( lmbProjectVerb *verb, lmbError *error )
+{
+	LMB_TRY( OpenProject( verb, error ) );
+	lmbPipelineDef def = { .stages = verb->stages,
+	                       .instant = verb->instant != 0 || verb->project->instant,
+	                       .event = OnStage,
+	                       .context = verb };
+	char folder[4096];
+	snprintf( folder, sizeof( folder ), "out/%s%s", verb->project->name, def.instant ? "-instant" : "" );
+	def.folder = verb->out != NULL ? verb->out : folder;
+	if ( verb->shard != NULL )
+		LMB_TRY( ReadShard( verb->shard, &def, error ) );
+	json_t *metrics = NULL;
+	LMB_TRY( lmbPipeline_Run( verb->project, &def, &verb->command.job, &metrics, error ) );
+	if ( !verb->command.json && ( verb->stages & 1u << lmb_stageEvaluate ) != 0 )
+	{
+		printf( "\n" );
+		lmbReport_Print( metrics, stdout );
+	}
+	lmbCommand_Print( &verb->command, "\nresults: %s\n", def.folder );
+	json_object_set_new( verb->command.document, "out", json_string( def.folder ) );
+	if ( metrics != NULL )
+		json_object_set_new( verb->command.document, "metrics", metrics );
+	return lmb_statusOk;
+}
+
+int lmbProjectVerb_Run( lmbProjectVerb *verb )
+{
+	lmbError error = { 0 };
+	verb->stageList = json_array();
+	json_object_set( verb->command.document, "stages", verb->stageList );
+	lmbStatus status = Work( verb, &error );
+	json_decref( verb->stageList );
+	lmbProject_Free( verb->project );
+	return lmbCommand_End( &verb->command, status, &error );
+}
+
+int lmbProjectVerb_Main( const lmbVerb *verb, int argc, const char **argv, unsigned stages )
+{
+	lmbProjectVerb project = { .stages = stages };
+	const struct poptOption options[] = { LMB_PROJECT_OPTIONS( project ),
+	                                      LMB_COMMAND_OPTIONS( project.command ) };
+	int code = lmbCommand_Begin( &project.command, verb, argc, argv, options );
+	return code >= 0 ? code : lmbProjectVerb_Run( &project );
+}

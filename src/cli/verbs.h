@@ -1,0 +1,17 @@
+/* The verbs of the command, one file each. */
+#ifndef LMB_CLI_VERBS_H
+#define LMB_CLI_VERBS_H
+
+#include "cli/command.h"
+
+int lmbVerb_Info( const lmbVerb *verb, int argc, const char **argv );
+int lmbVerb_Run( const lmbVerb *verb, int argc, const char **argv );
+int lmbVerb_Tissue( const lmbVerb *verb, int argc, const char **argv );
+int lmbVerb_Simulate( const lmbVerb *verb, int argc, const char **argv );
+int lmbVerb_Modes( const lmbVerb *verb, int argc, const char **argv );
+int lmbVerb_Train( const lmbVerb *verb, int argc, const char **argv );
+int lmbVerb_Fit( const lmbVerb *verb, int argc, const char **argv );
+int lmbVerb_Evaluate( const lmbVerb *verb, int argc, const char **argv );
+int lmbVerb_Bake( const lmbVerb *verb, int argc, const char **argv );
+
+#endif

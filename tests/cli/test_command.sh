@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# The command from outside: help, exit codes, messages, JSON. Needs LIMBER and SOURCE (set by CTest).
+set -uo pipefail
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+failures=0
+
+fail() {
+	printf 'test_command.sh:%s: %s\n' "${BASH_LINENO[*]}" "$1" >&2
+	failures=$((failures + 1))
+}
+
+# expect CODE ARGUMENT...: runs limber; its outputs are in $out and $err.
+expect() {
+	local code=$1 got=0
+	shift
+	"$LIMBER" "$@" >stdout 2>stderr </dev/null || got=$?
+	out=$(cat stdout)
+	err=$(cat stderr)
+	[ "$got" = "$code" ] || fail "limber $*: expected exit $code, got $got; stderr: $err"
+}
+
+in_out() { case $out in *"$1"*) ;; *) fail "expected \"$1\" in standard output: $out" ;; esac; }
+in_err() { case $err in *"$1"*) ;; *) fail "expected \"$1\" in standard error: $err" ;; esac; }
+no_out() { [ -z "$out" ] || fail "expected nothing on standard output: $out"; }
+no_err() { [ -z "$err" ] || fail "expected nothing on standard error: $err"; }
+
+# A whole JSON document and nothing else.
+is_json() {
+	if command -v node >/dev/null; then
+		node -e 'JSON.parse(require("fs").readFileSync(0, "utf8"))' <stdout || fail "not JSON: $out"
+	fi
+}
+
+# Help.
+expect 0 --help && in_out "Usage: limber VERB" && no_err
+expect 0 --version && in_out "limber 0." && no_err
+verbs="info run tissue simulate modes train fit evaluate bake"
+for verb in $verbs; do
+	expect 0 "$verb" --help && in_out "Usage: limber $verb" && in_out "--threads" && in_out "--json" && no_err
+	expect 2 "$verb" --no-such-option && in_err "limber $verb: --no-such-option: unknown option" &&
+		in_err "limber $verb --help" && no_out
+	expect 2 "$verb" a b && in_err "limber $verb --help" && no_out
+	expect 2 "$verb" && in_err "limber $verb --help" && no_out
+	expect 2 "$verb" x.glb --threads=-1 && in_err "--threads" && no_out
+	expect 2 "$verb" x.glb --threads=two && in_err "--threads" && no_out
+	expect 2 "$verb" x.glb --seed=-5 && in_err "--seed" && no_out
+	expect 1 "$verb" "$work/missing.glb" && in_err "missing.glb: cannot open" && no_out
+	expect 1 "$verb" "$work/missing.glb" --json && is_json && in_out '"ok": false' && in_out "missing.glb: cannot open"
+	expect 0 --help && in_out "  $verb "
+done
+
+# Mistakes in the use.
+expect 2 && in_err "Usage: limber VERB"
+expect 2 tisue x.yaml && in_err 'no verb "tisue"; the nearest is "tissue"' && no_out
+expect 2 --json run x.yaml && in_err "the verb comes first"
+
+# Files that are not what they should be.
+printf 'character: a.glb\ntissue:\n  cel: 3\n' >bad.yaml
+expect 1 run bad.yaml && in_err 'bad.yaml:3:3: tissue: unknown key "cel"; the nearest known one is "cell"'
+expect 1 info bad.yaml --json && is_json && in_out "bad.yaml:3:3"
+printf 'not a model' >bad.safetensors
+expect 1 info bad.safetensors && in_err "bad.safetensors" && no_out
+expect 1 info /etc/hostname && in_err "not a .glb"
+printf 'glTF' >bad.glb
+expect 1 info bad.glb && in_err "bad.glb" && no_out
+printf 'character: bad.glb\nmotions: { train: [x] }\n' >broken.yaml
+expect 1 run broken.yaml --out broken && in_err "bad.glb"
+expect 1 run broken.yaml --set tissue.cell=-1 && in_err "--set: cell must be in 0 to 10 m, not -1"
+expect 1 simulate broken.yaml --shard 3/2 && in_err "--shard must be I/N"
+
+# The defaults are a project; the reference page is the one in the documents.
+expect 0 run --defaults && in_out "character: character.glb" && no_err
+cp stdout defaults.yaml
+expect 0 info defaults.yaml --json && is_json && in_out '"ok": true'
+expect 0 run --reference
+cmp -s stdout "$SOURCE/docs/formats/project.md" || fail "docs/formats/project.md is not what limber run --reference prints"
+
+# What cannot be written is an error.
+"$LIMBER" run --reference 2>stderr >/dev/full
+[ $? = 1 ] || fail "a full disk went unnoticed"
+
+if [ "$failures" -gt 0 ]; then
+	echo "$failures failures" >&2
+	exit 1
+fi
