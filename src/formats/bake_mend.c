@@ -143,7 +143,7 @@ static lmbStatus MendColours( lmbBakeFile *file, lmbError *error )
 			bool gap = false;
 			for ( int n = 0; n < 8; ++n )
 			{
-				char key[16], own[20];
+				char key[24], own[32];
 				snprintf( key, sizeof( key ), "COLOR_%d", n );
 				snprintf( own, sizeof( own ), "_%s", key );
 				json_t *colour = json_object_get( attributes, key );
