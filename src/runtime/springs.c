@@ -3,6 +3,7 @@
 #include "functions.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 /* Everything is computed for a step of unit time, with p = c t and q = k t^2: G is the displacement that a
@@ -16,29 +17,50 @@ typedef struct Response
 	double h, hDot, h1, h2; /* the same of H; only with derivatives */
 } Response;
 
-/* Power series of the differential equations G'' + p G' + q G = 0 and H'' + p H' + q H = G. For p, q <= 2
- * terms fall faster than 2.8^n / n! and cancel by less than a digit. */
-static void SeriesResponse( double p, double q, Response *r )
+enum
 {
+	seriesTerms = 32
+};
+
+#define RECIPROCALS( n ) 1.0 / ( ( n ) + 1 ), 1.0 / ( ( n ) + 2 ), 1.0 / ( ( n ) + 3 ), 1.0 / ( ( n ) + 4 )
+static const double reciprocals[seriesTerms + 2] = { /* 1 / (n + 1) */
+                                                     RECIPROCALS( 0.0 ),  RECIPROCALS( 4.0 ),
+                                                     RECIPROCALS( 8.0 ),  RECIPROCALS( 12.0 ),
+                                                     RECIPROCALS( 16.0 ), RECIPROCALS( 20.0 ),
+                                                     RECIPROCALS( 24.0 ), RECIPROCALS( 28.0 ),
+                                                     1.0 / 33.0,          1.0 / 34.0 };
+#undef RECIPROCALS
+
+/* Power series of the differential equations G'' + p G' + q G = 0 and H'' + p H' + q H = G. For p, q <= 2
+ * terms fall faster than 2.8^n / n! and cancel by less than a digit. A term is made of the two before it
+ * and shrinks them, so two that are too small to be seen end the series; the sums are at least 1e-3. */
+static inline void SeriesResponse( double p, double q, bool derivatives, Response *r )
+{
+	const double unseen = 1e-21;
 	double g0 = 0.0, g1 = 1.0, h0 = 0.0, h1 = 0.0; /* coefficients n and n + 1 */
 	memset( r, 0, sizeof( *r ) );
-	for ( int n = 0; n < 32; ++n )
+	for ( int n = 0; n < seriesTerms; ++n )
 	{
-		double next = 1.0 / ( ( n + 1.0 ) * ( n + 2.0 ) );
+		double once = reciprocals[n], twice = once * reciprocals[n + 1];
 		r->g += g0;
-		r->h += h0;
 		r->gDot += ( n + 1.0 ) * g1;
-		r->hDot += ( n + 1.0 ) * h1;
-		r->g1 += g0 / ( n + 1.0 );
-		r->h1 += h0 / ( n + 1.0 );
-		r->g2 += g0 * next;
-		r->h2 += h0 * next;
-		double g2 = -( p * ( n + 1.0 ) * g1 + q * g0 ) * next;
-		double h2 = ( g0 - p * ( n + 1.0 ) * h1 - q * h0 ) * next;
+		r->g1 += g0 * once;
+		r->g2 += g0 * twice;
+		double g2 = -( p * ( n + 1.0 ) * g1 + q * g0 ) * twice;
+		if ( derivatives )
+		{
+			r->h += h0;
+			r->hDot += ( n + 1.0 ) * h1;
+			r->h1 += h0 * once;
+			r->h2 += h0 * twice;
+			double h2 = ( g0 - p * ( n + 1.0 ) * h1 - q * h0 ) * twice;
+			h0 = h1;
+			h1 = h2;
+		}
 		g0 = g1;
 		g1 = g2;
-		h0 = h1;
-		h1 = h2;
+		if ( fabs( g0 ) < unseen && fabs( g1 ) < unseen && fabs( h0 ) < unseen && fabs( h1 ) < unseen )
+			break;
 	}
 	r->fromUnit = 1.0 - q * r->g1;
 }
@@ -146,12 +168,13 @@ static lmbTwofold Discriminant( double stiffness, double damping )
 	return lmbTwofold_Sum( rest.high, rest.low + square.low );
 }
 
-static void UnitResponse( double stiffness, double damping, double time, Response *r )
+static inline void UnitResponse( double stiffness, double damping, double time, bool derivatives,
+                                 Response *r )
 {
 	double p = damping * time, q = stiffness * time * time, half = 0.5 * p;
 	if ( p <= 2.0 && q <= 2.0 )
 	{
-		SeriesResponse( p, q, r );
+		SeriesResponse( p, q, derivatives, r );
 		return;
 	}
 	lmbTwofold d = Discriminant( stiffness, damping );
@@ -201,7 +224,7 @@ void lmbSpringMap_Make( double stiffness, double damping, double time, lmbSpring
 {
 	Response r;
 	Clamp( &stiffness, &damping, &time );
-	UnitResponse( stiffness, damping, time, &r );
+	UnitResponse( stiffness, damping, time, false, &r );
 	MakeMap( stiffness, time, &r, map );
 }
 
@@ -210,7 +233,7 @@ void lmbSpringMap_MakeWithGradient( double stiffness, double damping, double tim
 {
 	Response r;
 	Clamp( &stiffness, &damping, &time );
-	UnitResponse( stiffness, damping, time, &r );
+	UnitResponse( stiffness, damping, time, true, &r );
 	MakeMap( stiffness, time, &r, map );
 
 	double p = damping * time, q = stiffness * time * time;
