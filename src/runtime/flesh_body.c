@@ -1,5 +1,6 @@
 #include "flesh_body.h"
 
+#include "rotation.h"
 #include "target.h"
 
 #include <math.h>

@@ -96,10 +96,6 @@ void lmbFleshBody_StepModes( lmbFleshBody *body, const lmbFleshFrame *frame, con
 /* flesh_vertices.c: shapes, and a step of the vertices' springs; positions is filled. */
 void lmbFleshBody_StepVertices( lmbFleshBody *body, const lmbFleshFrame *frame, const lmbFleshMaps *maps );
 
-/* flesh_pose.c. In place; a zero quaternion becomes the identity. */
-void lmbQuaternion_Normalize( double *q );
-/* The 3x3 rotation of a unit quaternion. */
-void lmbQuaternion_ToMatrix( const double *q, double *m );
 /* flesh_pose.c: turns the whole past by a 3x3 rotation of the world. */
 void lmbFleshBody_Turn( lmbFleshBody *body, const double *turn );
 

@@ -47,16 +47,12 @@ static void FillWriter( lmbTensorWriter *writer )
 	lmbTensorWriter_Add( writer, "doubles", lmb_dataF64, 1, ( int64_t[] ){ 3 }, doubles );
 }
 
-static void RoundTrip( void **state )
+/* What FillWriter put there, whoever wrote the file. */
+static void CheckFile( const char *where )
 {
-	(void)state;
-	lmbTensorWriter writer = { 0 };
-	FillWriter( &writer );
 	lmbError error = { 0 };
-	CHECK_INT( lmbTensorWriter_Write( &writer, path, &error ), lmb_statusOk );
 	lmbTensorFile file;
-	CHECK_INT( lmbTensorFile_Open( &file, path, "limber.test", 2, &error ), lmb_statusOk );
-	CHECK_CONTAINS( error.message, "" );
+	CHECK_INT( lmbTensorFile_Open( &file, where, "limber.test", 2, &error ), lmb_statusOk );
 	char text[64];
 	CHECK( lmbTensorFile_Metadata( &file, "odd \"key\"\\", text, sizeof( text ) ) );
 	CHECK_CONTAINS( text, "line\nbreak \xF0\x9F\x90\x8E \xC3\xA9" );
@@ -74,7 +70,7 @@ static void RoundTrip( void **state )
 	CHECK( memcmp( data, integers, sizeof( integers ) ) == 0 );
 	shape[0] = -1;
 	CHECK_INT( lmbTensorFile_Get( &file, "doubles", lmb_dataF64, 1, shape, &data, &error ), lmb_statusOk );
-	CHECK( shape[0] == 3 && memcmp( data, doubles, sizeof( doubles ) ) == 0 && (uintptr_t)data % 64 == 8 );
+	CHECK( shape[0] == 3 && memcmp( data, doubles, sizeof( doubles ) ) == 0 );
 	CHECK_INT( lmbTensorFile_Get( &file, "scalar", lmb_dataF64, 0, NULL, &data, &error ), lmb_statusOk );
 	CHECK( memcmp( data, doubles, sizeof( double ) ) == 0 );
 	shape[0] = -1, shape[1] = -1;
@@ -84,6 +80,16 @@ static void RoundTrip( void **state )
 	CHECK_INT( lmbTensorFile_Get( &file, "bytes", lmb_dataU8, 1, shape, &data, &error ), lmb_statusOk );
 	CHECK( shape[0] == 5 && memcmp( data, bytes, 5 ) == 0 );
 	lmbTensorFile_Close( &file );
+}
+
+static void RoundTrip( void **state )
+{
+	(void)state;
+	lmbTensorWriter writer = { 0 };
+	FillWriter( &writer );
+	lmbError error = { 0 };
+	CHECK_INT( lmbTensorWriter_Write( &writer, path, &error ), lmb_statusOk );
+	CheckFile( path );
 }
 
 static void SameCallsSameBytes( void **state )
@@ -223,8 +229,29 @@ static void MutatedFilesAreSafe( void **state )
 	lmbArena_Free( &arena );
 }
 
-int main( void )
+/* For test_safetensors_reference.sh: the same file to and from another implementation. */
+static const char *peerPath;
+
+static void FromAPeer( void **state )
 {
+	(void)state;
+	CheckFile( peerPath );
+}
+
+int main( int argc, char **argv )
+{
+	if ( argc == 3 && strcmp( argv[1], "write" ) == 0 )
+	{
+		static lmbTensorWriter writer;
+		FillWriter( &writer );
+		return lmbTensorWriter_Write( &writer, argv[2], NULL ) == lmb_statusOk ? 0 : 1;
+	}
+	if ( argc == 3 && strcmp( argv[1], "read" ) == 0 )
+	{
+		const struct CMUnitTest peer[] = { CHECK_TEST( FromAPeer ) };
+		peerPath = argv[2];
+		return CHECK_RUN( peer );
+	}
 	const struct CMUnitTest tests[] = {
 	    CHECK_TEST( RoundTrip ),
 	    CHECK_TEST( SameCallsSameBytes ),
