@@ -5,7 +5,7 @@
 
 static const int cellLimit = 1 << 23;   /* at most 1 GB of rows */
 static const int blockLimit = 400000;   /* about 600 MB of samples */
-static const double windingReach = 2.0; /* errors below 0.01, see winding.h */
+static const double windingReach = 2.0; /* errors below 0.05, see winding.h: one half is far away */
 
 /* The plane of a mirrored body, where there is one: bodies stand about 0 or about their own middle. */
 static double GridCentre( const lmbSurface *surface, int axis )
