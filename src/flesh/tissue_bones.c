@@ -48,6 +48,7 @@ typedef struct Skeleton
 	int rodCount;
 	double *fixedRadius; /* (boneCount) m, -1: measured */
 	int *holds;          /* (boneCount) nodes that the bone's own rods hold */
+	int32_t *holders;    /* (nodeCount) the bone whose rod or core holds a node, -1: none */
 } Skeleton;
 
 static void JointPlace( const lmbBone *bone, double *out )
@@ -300,48 +301,81 @@ static void HoldByRods( Skeleton *skeleton )
 			if ( lmbRigidity( build->rigidShare[i] ) > 0.0 || !InRod( rod, tissue->nodes + 3 * (size_t)i ) ||
 			     NodeShare( tissue, i, rod->bone ) < leastShare )
 				continue;
-			tissue->held[i] = 1;
 			skeleton->holds[rod->bone] += 1;
+			if ( !tissue->held[i] )
+				skeleton->holders[i] = rod->bone;
+			tissue->held[i] = 1;
 		}
 }
 
-static void HoldCell( lmbTissueBuild *build, int copy )
+/* How much of a cell is the bone's own: weight x fill, 0 where the bone has less than half of the weight or
+ * another bone holds a node of the cell or next to it (near). */
+static double CoreWorth( const Skeleton *skeleton, const lmbLatticeCell *cell, int bone, const uint8_t *near )
 {
+	const lmbLattice *lattice = skeleton->build->lattice;
+	double share = 0.0, fill = 0.0;
 	for ( int c = 0; c < 8; ++c )
-		if ( build->lattice->cells[copy].nodes[c] >= 0 )
-			build->tissue->held[build->lattice->cells[copy].nodes[c]] = 1;
+	{
+		if ( cell->nodes[c] < 0 )
+			continue;
+		if ( near[cell->nodes[c]] )
+			return 0.0;
+		share += NodeShare( skeleton->build->tissue, cell->nodes[c], bone ) / 8.0;
+	}
+	for ( int t = 0; t < lmbCellTets; ++t )
+		if ( cell->tets[t] >= 0 )
+			fill += lattice->fill[cell->tets[t]] * ( t == 4 ? 1.0 / 3.0 : 1.0 / 6.0 );
+	return share < 0.5 ? 0.0 : share * fill;
+}
+
+/* Nodes that another bone holds, or that share a tetrahedron with one that it holds. */
+static void MarkNear( const Skeleton *skeleton, int bone, uint8_t *near )
+{
+	const lmbTissue *tissue = skeleton->build->tissue;
+	memset( near, 0, (size_t)tissue->nodeCount );
+	for ( size_t t = 0; t < (size_t)tissue->tetCount; ++t )
+	{
+		bool other = false;
+		for ( int k = 0; k < 4; ++k )
+		{
+			int32_t node = tissue->tets[4 * t + k];
+			other = other || ( tissue->held[node] && skeleton->holders[node] != bone );
+		}
+		for ( int k = 0; other && k < 4; ++k )
+			near[tissue->tets[4 * t + k]] = 1;
+	}
 }
 
 /* A bone that runs outside its own flesh (a rig that is not anatomy) or grazes it holds the cell that is
- * most its own, when there is one that it shares with few. */
-static void HoldCores( Skeleton *skeleton )
+ * most its own, when there is one that it shares with few and that leaves a gap to what others hold. */
+static lmbStatus HoldCores( Skeleton *skeleton, lmbError *error )
 {
 	lmbTissueBuild *build = skeleton->build;
+	uint8_t *near = LMB_NEW( &build->scratch, uint8_t, build->tissue->nodeCount );
+	if ( near == NULL )
+		return lmbError_Memory( error );
 	for ( int j = 0; j < build->tissue->boneCount; ++j )
 	{
 		if ( skeleton->holds[j] >= 4 || skeleton->fixedRadius[j] >= 0.0 || build->rigidBones[j] ||
 		     !OwnsSkin( skeleton, j ) )
 			continue;
-		int best = -1;
+		MarkNear( skeleton, j, near );
+		const lmbLatticeCell *best = NULL;
 		double most = 0.0;
 		for ( int i = 0; i < build->lattice->copyCount; ++i )
 		{
-			const lmbLatticeCell *cell = build->lattice->cells + i;
-			double share = 0.0, fill = 0.0;
-			for ( int c = 0; c < 8; ++c )
-				if ( cell->nodes[c] >= 0 )
-					share += NodeShare( build->tissue, cell->nodes[c], j ) / 8.0;
-			for ( int t = 0; t < lmbCellTets; ++t )
-				if ( cell->tets[t] >= 0 )
-					fill += build->lattice->fill[cell->tets[t]] * ( t == 4 ? 1.0 / 3.0 : 1.0 / 6.0 );
-			if ( share < 0.5 || !( share * fill > most ) )
-				continue;
-			most = share * fill;
-			best = i;
+			double worth = CoreWorth( skeleton, build->lattice->cells + i, j, near );
+			best = worth > most ? build->lattice->cells + i : best;
+			most = fmax( worth, most );
 		}
-		if ( best >= 0 )
-			HoldCell( build, best );
+		for ( int c = 0; best != NULL && c < 8; ++c )
+			if ( best->nodes[c] >= 0 )
+			{
+				build->tissue->held[best->nodes[c]] = 1;
+				skeleton->holders[best->nodes[c]] = j;
+			}
 	}
+	return lmb_statusOk;
 }
 
 static int32_t Root( int32_t *parents, int32_t i )
@@ -428,8 +462,11 @@ static lmbStatus ReadRadii( Skeleton *skeleton, lmbError *error )
 	int boneCount = build->character->boneCount;
 	skeleton->fixedRadius = LMB_NEW( &skeleton->build->scratch, double, boneCount );
 	skeleton->holds = LMB_NEW( &skeleton->build->scratch, int, boneCount );
-	if ( skeleton->fixedRadius == NULL || skeleton->holds == NULL )
+	skeleton->holders = LMB_NEW( &skeleton->build->scratch, int32_t, build->tissue->nodeCount );
+	if ( skeleton->fixedRadius == NULL || skeleton->holds == NULL || skeleton->holders == NULL )
 		return lmbError_Memory( error );
+	for ( int i = 0; i < build->tissue->nodeCount; ++i )
+		skeleton->holders[i] = -1;
 	for ( int j = 0; j < boneCount; ++j )
 		skeleton->fixedRadius[j] = -1.0;
 	for ( int i = 0; i < build->def->radiusCount; ++i )
@@ -450,7 +487,7 @@ lmbStatus lmbTissueBuild_Bones( lmbTissueBuild *build, lmbError *error )
 	TrimRods( &skeleton );
 	MeasureRadii( &skeleton );
 	HoldByRods( &skeleton );
-	HoldCores( &skeleton );
+	LMB_TRY( HoldCores( &skeleton, error ) );
 	for ( int i = 0; i < tissue->nodeCount; ++i )
 		if ( lmbRigidity( build->rigidShare[i] ) >= heldRigidity )
 			tissue->held[i] = 1;
