@@ -121,6 +121,24 @@ static lmbStatus FillUnfitted( const lmbTissue *tissue, const lmbModes *modes, c
 	return lmbForcing_Reduce( tissue, modes, network, springs, error );
 }
 
+/* Every motion counts alike, however large: errors are shares of the motion's own jiggle, as the report
+ * has them, else one violent motion would decide for all. (mean m) / sum of m |moving - still|^2. */
+static double MotionWeight( const lmbTissue *tissue, const lmbFrames *frames, const uint8_t *counted )
+{
+	double energy = 0.0, mass = 0.0;
+	size_t nodes = (size_t)frames->nodeCount;
+	for ( size_t i = 0; i < nodes; ++i )
+		mass += tissue->mass[i] / (double)nodes;
+	for ( size_t n = 0; n < (size_t)frames->frameCount; ++n )
+		for ( size_t i = 0; counted[n] && i < 3 * nodes; ++i )
+		{
+			size_t at = 3 * nodes * n + i;
+			double off = (double)frames->moving[at] - (double)frames->still[at];
+			energy += tissue->mass[i / 3] * off * off;
+		}
+	return energy > 0.0 ? mass / energy : 0.0;
+}
+
 static lmbStatus GatherFrames( lmbFit *fit, const lmbDataset *dataset, lmbError *error )
 {
 	int count = dataset == NULL ? 0 : dataset->sequenceCount;
@@ -137,7 +155,7 @@ static lmbStatus GatherFrames( lmbFit *fit, const lmbDataset *dataset, lmbError 
 			continue;
 		int index = fit->sequenceCount++;
 		LMB_TRY( lmbFrames_Make( sequence, frames, &fit->arena, &fit->frames[index], error ) );
-		fit->segments[index] = ( lmbSegment ){ fit->frameCount, frames, 1.0 / sequence->rate };
+		fit->segments[index] = ( lmbSegment ){ fit->frameCount, frames, 1.0 / sequence->rate, 0.0 };
 		fit->frameCount += frames;
 	}
 	fit->counted = LMB_NEW( &fit->arena, uint8_t, fit->frameCount );
@@ -158,6 +176,8 @@ static lmbStatus GatherFrames( lmbFit *fit, const lmbDataset *dataset, lmbError 
 			fit->counted[fit->segments[index].first + n] = good;
 			bad += !good;
 		}
+		fit->segments[index].weight =
+		    MotionWeight( fit->tissue, &fit->frames[index], fit->counted + fit->segments[index].first );
 		index += 1;
 	}
 	if ( bad > 0 )
@@ -293,8 +313,10 @@ lmbSpringRecord lmbFitChunk_Record( const lmbFit *fit, const lmbFitChunk *chunk,
 
 double lmbFit_LeastEnergy( const lmbFit *fit )
 {
-	double least = 1e-5 * fit->tissue->cell;
-	return least * least * fit->frameCount;
+	double least = 1e-5 * fit->tissue->cell, frames = 0.0;
+	for ( int s = 0; s < fit->sequenceCount; ++s )
+		frames += fit->segments[s].weight * fit->segments[s].count;
+	return least * least * frames;
 }
 
 static void FitChunkLayer( const lmbFit *fit, const lmbFitChunk *chunk, lmbFitLayer *layer )

@@ -56,7 +56,7 @@ SegmentError( const lmbSpringRecord *record, const lmbSegment *segment, const do
 	double error = 0.0;
 	for ( int n = segment->first + 1; n < segment->first + segment->count; ++n )
 	{
-		double weight = record->counted == NULL || record->counted[n] ? 1.0 : 0.0;
+		double weight = record->counted == NULL || record->counted[n] ? segment->weight : 0.0;
 		if ( frameWeights != NULL )
 			weight *= frameWeights[n];
 		for ( int axis = 0; axis < dimension; ++axis )
@@ -206,12 +206,12 @@ static lmbSpringPoint Levenberg( const Objective *objective, lmbSpringPoint poin
 	return point;
 }
 
-/* Adam (Kingma, Ba 2015), 500 steps with a rate that falls linearly from 0.1; the best point seen. */
+/* Adam (Kingma, Ba 2015), 400 steps with a rate that falls linearly from 0.1; the best point seen. */
 static lmbSpringPoint Adam( const Objective *objective, lmbSpringPoint point, double *value )
 {
 	enum
 	{
-		steps = 500
+		steps = 400
 	};
 	double mean[2] = { 0.0 }, square[2] = { 0.0 }, decay[2] = { 1.0, 1.0 };
 	lmbSpringPoint best = point;
@@ -283,7 +283,7 @@ static double RecordEnergy( const lmbSpringRecord *record, const double *frameWe
 		for ( int i = 1; i < record->segments[s].count; ++i )
 		{
 			int n = record->segments[s].first + i;
-			double weight = record->counted == NULL || record->counted[n] ? 1.0 : 0.0;
+			double weight = record->counted == NULL || record->counted[n] ? record->segments[s].weight : 0.0;
 			if ( frameWeights != NULL )
 				weight *= frameWeights[n];
 			for ( int axis = 0; axis < record->dimension; ++axis )
@@ -323,7 +323,7 @@ static void DropWorst( const lmbSpringRecord *record, lmbSpringPoint point, doub
 				size_t at = (size_t)n * (size_t)record->dimension + (size_t)axis;
 				StepTrack( &tracks[axis], &map, NULL, jump, record->start[at], record->end[at] );
 				double off = tracks[axis].u - record->truth[at];
-				weights[n] += off * off;
+				weights[n] += segment->weight * off * off;
 			}
 			if ( record->counted == NULL || record->counted[n] )
 				sorted[used++] = weights[n];

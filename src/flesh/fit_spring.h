@@ -10,6 +10,7 @@ typedef struct lmbSegment
 {
 	int first, count; /* frames, in the record's arrays */
 	double step;      /* s */
+	double weight;    /* of its frames in every sum of squares */
 } lmbSegment;
 
 /* What drove a spring and where it should have been. Rows as in forcing.h. */
@@ -40,7 +41,7 @@ lmbSpringPoint lmbSpring_Still( void );
 typedef struct lmbSpringFit
 {
 	double stiffness, damping;
-	double energy; /* sum |truth|^2 over the frames that count */
+	double energy; /* weighted sum |truth|^2 over the frames that count */
 	double share;  /* captured: 1 - sum|truth - spring|^2 / energy over them; 0 when energy is 0 */
 } lmbSpringFit;
 
@@ -59,9 +60,9 @@ typedef struct lmbSpringSearch
 /* scratch: 2 frameCount doubles. Pure; the same record and search give the same bits. */
 lmbSpringFit lmbSpring_Fit( const lmbSpringRecord *record, const lmbSpringSearch *search, double *scratch );
 
-/* Sum over counted frames of |truth - spring|^2, and its derivatives by log k and log c (gradient (2))
- * and Gauss-Newton matrix (hessian (3): kk, kc, cc) when gradient is not NULL. frameWeights (frameCount) is
- * Nullable. */
+/* Weighted sum over counted frames of |truth - spring|^2, and its derivatives by log k and log c (gradient
+ * (2)) and Gauss-Newton matrix (hessian (3): kk, kc, cc) when gradient is not NULL. frameWeights (frameCount)
+ * is Nullable. */
 double lmbSpring_Error( const lmbSpringRecord *record, const double *frameWeights, lmbSpringPoint point,
                         double *gradient, double *hessian );
 

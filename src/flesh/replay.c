@@ -180,7 +180,7 @@ lmbStatus lmbSprings_Replay( const lmbCharacter *character, const lmbTissue *tis
 	                  .springs = springs,
 	                  .layer = layer,
 	                  .interpolation = interpolation,
-	                  .segment = { 0, sequence->frameCount, 1.0 / sequence->rate } };
+	                  .segment = { 0, sequence->frameCount, 1.0 / sequence->rate, 1.0 } };
 	lmbStatus status = CheckReplay( &replay, modes, sequence, error );
 	if ( status == lmb_statusOk )
 		status = lmbFrames_Make( sequence, sequence->frameCount, &replay.arena, &replay.frames, error );

@@ -106,11 +106,13 @@ static inline void Shake_Simulate( const lmbTissue *tissue, const BoxDef *box, c
 	free( displacement );
 }
 
-/* A beam with a bone along its axis, cells of 5 cm, about 2 kg; soft all around. */
+/* A beam with a bone along its axis, cells of 5 cm, 12 kg; soft all around. */
 static inline BoxDef Shake_Box( void )
 {
 	BoxDef box = Box_DefaultDef();
+	box.cells[0] = 6;
 	box.cells[1] = box.cells[2] = 4;
+	box.size[0] = 0.3;
 	box.size[1] = box.size[2] = 0.2;
 	box.core = 0.01;
 	box.young = 20e3;
