@@ -192,7 +192,7 @@ static bool PadWeights( json_t *object, int count, int more )
 		if ( weights == NULL || json_object_set_new( object, "weights", weights ) != 0 )
 			return false;
 	}
-	while ( json_array_size( weights ) < (size_t)( count + more ) )
+	while ( json_array_size( weights ) < (size_t)count + (size_t)more )
 		if ( json_array_append_new( weights, json_real( 0.0 ) ) != 0 )
 			return false;
 	return true;
@@ -219,7 +219,7 @@ static bool NameTargets( json_t *mesh, int before, int more )
 	}
 	if ( !json_is_array( names ) )
 		return true;
-	while ( json_array_size( names ) < (size_t)( before + more ) )
+	while ( json_array_size( names ) < (size_t)before + (size_t)more )
 	{
 		char name[32];
 		int index = (int)json_array_size( names );

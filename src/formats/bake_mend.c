@@ -46,6 +46,8 @@ static lmbStatus ReadSets( lmbGltf *gltf, const lmbPart *part, lmbArena *arena, 
 static bool Normalize( WeightSets *sets )
 {
 	bool off = false;
+	if ( sets->count == 0 )
+		return false;
 	for ( int i = 0; i < sets->vertexCount; ++i )
 	{
 		double sum = 0.0;

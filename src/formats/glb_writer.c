@@ -219,7 +219,7 @@ int lmbGlbWriter_AddJoints( lmbGlbWriter *writer, const uint16_t *joints, size_t
 	for ( size_t i = 0; i < 4 * count; ++i )
 		largest = joints[i] > largest ? joints[i] : largest;
 	size_t size = largest < 256 ? 1 : 2;
-	unsigned char *packed = malloc( 4 * count * size );
+	unsigned char *packed = malloc( 4 * count * size + 1 );
 	if ( packed == NULL )
 		return Fail( writer, lmb_statusOutOfMemory );
 	for ( size_t i = 0; i < 4 * count; ++i )

@@ -76,7 +76,7 @@ static lmbStatus FindView( lmbGltf *gltf, const lmbJson *reference, const unsign
 	if ( (uint64_t)offset + (uint64_t)length > bytes->size )
 		return lmbJson_Fail( &view, error, lmb_statusCorrupt,
 		                     "reaches to byte %lld of a buffer of %zu; the file is damaged, export it again",
-		                     (long long)( offset + length ), bytes->size );
+		                     (long long)offset + (long long)length, bytes->size );
 	*data = bytes->data + offset;
 	*size = (size_t)length;
 	*stride = (size_t)step;

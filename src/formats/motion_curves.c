@@ -80,6 +80,8 @@ static void RunBiquad( const Biquad *biquad, double *x, int count, int stride )
 lmbStatus lmbLowPass_Run( double *values, int count, int width, double rate, double cutoff, lmbError *error )
 {
 	static const double pi = 3.14159265358979323846;
+	if ( count < 2 )
+		return lmb_statusOk;
 	double k = tan( pi * cutoff / rate );
 	const Biquad stages[2] = { MakeBiquad( k, 2.0 * cos( pi / 8.0 ) ),
 	                           MakeBiquad( k, 2.0 * cos( 3.0 * pi / 8.0 ) ) };
@@ -88,7 +90,7 @@ lmbStatus lmbLowPass_Run( double *values, int count, int width, double rate, dou
 	 * exp(-2 pi 8 sin(pi/8)) is 4e-9. */
 	double wanted = ceil( 8.0 * rate / cutoff );
 	int pad = wanted < count - 1 ? (int)wanted : count - 1, total = count + 2 * pad;
-	double *x = malloc( (size_t)total * sizeof( double ) );
+	double *x = calloc( (size_t)total, sizeof( double ) );
 	if ( x == NULL )
 		return lmbError_Memory( error );
 	for ( int c = 0; c < width; ++c )

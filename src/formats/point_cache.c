@@ -78,36 +78,45 @@ static lmbStatus ReadHeader( lmbPointCache *cache, const char *path, const unsig
 	return lmb_statusOk;
 }
 
+static lmbStatus ReadBody( lmbPointCache *cache, const char *path, const unsigned char *data, size_t size,
+                           lmbError *error )
+{
+	size_t at = 0;
+	LMB_TRY( ReadHeader( cache, path, data, size, &at, error ) );
+	size_t numbers = 3 * (size_t)cache->frameCount * (size_t)cache->pointCount;
+	cache->times = LMB_NEW( &cache->arena, float, cache->frameCount );
+	cache->positions = LMB_NEW( &cache->arena, float, numbers );
+	if ( cache->times == NULL || cache->positions == NULL )
+		return lmbError_Memory( error );
+	for ( int i = 0; i < cache->frameCount; ++i )
+	{
+		cache->times[i] = cache->format == lmb_cacheMdd ? GetFloat( data + 8 + 4 * (size_t)i, cache->format )
+		                                                : GetFloat( data + 20, cache->format ) +
+		                                                      (float)i * GetFloat( data + 24, cache->format );
+		if ( !isfinite( cache->times[i] ) )
+			return lmbError_Set( error, lmb_statusNumerical,
+			                     "%s: the time of frame %d is not finite; write the cache again", path, i );
+	}
+	for ( size_t i = 0; i < numbers; ++i )
+	{
+		cache->positions[i] = GetFloat( data + at + 4 * i, cache->format );
+		if ( !isfinite( cache->positions[i] ) )
+			return lmbError_Set( error, lmb_statusNumerical,
+			                     "%s: frame %zu, point %zu is not finite; write the cache again", path,
+			                     i / 3 / (size_t)cache->pointCount, i / 3 % (size_t)cache->pointCount );
+	}
+	return lmb_statusOk;
+}
+
 lmbStatus lmbPointCache_Open( lmbPointCache *cache, const char *path, lmbError *error )
 {
 	memset( cache, 0, sizeof( *cache ) );
 	lmbArena scratch = { 0 };
 	char *bytes = NULL;
-	size_t size = 0, at = 0;
+	size_t size = 0;
 	lmbStatus status = lmbFile_Read( path, &scratch, &bytes, &size, error );
-	const unsigned char *data = (const unsigned char *)bytes;
 	if ( status == lmb_statusOk )
-		status = ReadHeader( cache, path, data, size, &at, error );
-	size_t numbers = 3 * (size_t)cache->frameCount * (size_t)cache->pointCount;
-	if ( status == lmb_statusOk )
-	{
-		cache->times = LMB_NEW( &cache->arena, float, cache->frameCount );
-		cache->positions = LMB_NEW( &cache->arena, float, numbers );
-		if ( cache->times == NULL || cache->positions == NULL )
-			status = lmbError_Memory( error );
-	}
-	for ( int i = 0; status == lmb_statusOk && i < cache->frameCount; ++i )
-		cache->times[i] = cache->format == lmb_cacheMdd ? GetFloat( data + 8 + 4 * (size_t)i, cache->format )
-		                                                : GetFloat( data + 20, cache->format ) +
-		                                                      (float)i * GetFloat( data + 24, cache->format );
-	for ( size_t i = 0; status == lmb_statusOk && i < numbers; ++i )
-	{
-		cache->positions[i] = GetFloat( data + at + 4 * i, cache->format );
-		if ( !isfinite( cache->positions[i] ) )
-			status = lmbError_Set( error, lmb_statusNumerical,
-			                       "%s: frame %zu, point %zu is not finite; write the cache again", path,
-			                       i / 3 / (size_t)cache->pointCount, i / 3 % (size_t)cache->pointCount );
-	}
+		status = ReadBody( cache, path, (const unsigned char *)bytes, size, error );
 	lmbArena_Free( &scratch );
 	return status;
 }
