@@ -60,12 +60,20 @@ typedef struct Place
 	int32_t vertex;
 } Place;
 
+static int ComparePoints( const float *a, const float *b )
+{
+	for ( int i = 0; i < 3; ++i )
+		if ( a[i] != b[i] )
+			return a[i] < b[i] ? -1 : 1;
+	return 0;
+}
+
 static int ComparePlaces( const void *a, const void *b )
 {
 	const Place *one = a, *two = b;
-	for ( int i = 0; i < 3; ++i )
-		if ( one->point[i] != two->point[i] )
-			return one->point[i] < two->point[i] ? -1 : 1;
+	int order = ComparePoints( one->point, two->point );
+	if ( order != 0 )
+		return order;
 	return one->vertex < two->vertex ? -1 : one->vertex > two->vertex;
 }
 
@@ -80,13 +88,13 @@ static void AddNormalGroups( Packer *packer, const double *bind )
 	for ( int64_t i = 0; i < count; ++i )
 	{
 		for ( int k = 0; k < 3; ++k )
-			places[i].point[k] = (float)bind[3 * i + k] + 0.0f; /* -0 becomes 0 */
+			places[i].point[k] = (float)bind[3 * i + k];
 		places[i].vertex = (int32_t)i;
 	}
 	qsort( places, (size_t)count, sizeof( Place ), ComparePlaces );
 	for ( int64_t i = 0, first = 0; i < count; ++i )
 	{
-		if ( memcmp( places[i].point, places[first].point, sizeof( places[i].point ) ) != 0 )
+		if ( ComparePoints( places[i].point, places[first].point ) != 0 )
 			first = i;
 		groups[places[i].vertex] = places[first].vertex;
 	}

@@ -270,12 +270,20 @@ static bool PoseIsSound( const lmbFleshBody *body, const lmbFleshPose *pose )
 	return sound;
 }
 
+static bool SameRotation( const double *a, const double *b )
+{
+	bool same = true;
+	for ( int i = 0; i < 9; ++i )
+		same = same && a[i] == b[i];
+	return same;
+}
+
 /* Carries the past along with a turn and a jump that are not motion. */
 static void CarryPast( lmbFleshBody *body, const lmbFleshFrame *frame, double dt )
 {
 	lmbFleshClock *clock = body->clock;
 	double turn[9];
-	if ( memcmp( frame->rotation, clock->rotation, sizeof( turn ) ) != 0 )
+	if ( !SameRotation( frame->rotation, clock->rotation ) )
 	{
 		for ( int i = 0; i < 3; ++i )
 			for ( int j = 0; j < 3; ++j )

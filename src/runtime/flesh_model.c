@@ -16,11 +16,6 @@ typedef struct Packing
 	int32_t *place; /* (vertexCount) block * lmbLanes + lane of each vertex */
 } Packing;
 
-static bool Placing( const Packing *packing )
-{
-	return packing->carver.memory != NULL;
-}
-
 static void CountBlocks( const lmbFleshFile *file, int *softBlocks, int *blocks )
 {
 	int soft = 0;
@@ -87,7 +82,7 @@ static void PackSkin( Packing *packing )
 	float *weights = lmbCarver_Take( carver, lanes, influences * sizeof( float ) );
 	int32_t *blockUse = lmbCarver_Take( carver, (uint64_t)blocks, sizeof( int32_t ) );
 	packing->place = lmbCarver_Take( carver, (uint64_t)packing->file->vertexCount, sizeof( int32_t ) );
-	if ( !Placing( packing ) )
+	if ( model == NULL || order == NULL || packing->place == NULL )
 		return;
 	model->softBlockCount = softBlocks;
 	model->blockCount = blocks;
@@ -127,7 +122,7 @@ static void PackLayers( Packing *packing, const int32_t *row, Joined *joined, lm
 		int pad = Padded( outputs );
 		float *weights = lmbCarver_Take( &packing->carver, (uint64_t)inputs * pad, sizeof( float ) );
 		float *bias = lmbCarver_Take( &packing->carver, (uint64_t)pad, sizeof( float ) );
-		if ( Placing( packing ) )
+		if ( weights != NULL && bias != NULL )
 		{
 			Transpose( joined->layers, outputs, inputs, inputs, weights, pad );
 			Transpose( joined->layers + (size_t)inputs * outputs, outputs, 1, 1, bias, pad );
@@ -144,7 +139,7 @@ static void PackLinear( Packing *packing, const Joined *joined, int coefficients
 	int pad = Padded( coefficients );
 	float *linear = lmbCarver_Take( &packing->carver, (uint64_t)features * pad, sizeof( float ) );
 	float *bias = lmbCarver_Take( &packing->carver, (uint64_t)pad, sizeof( float ) );
-	if ( !Placing( packing ) )
+	if ( linear == NULL || bias == NULL )
 		return;
 	Transpose( joined->linear, coefficients, features, features + 1, linear, pad );
 	Transpose( joined->linear + features, coefficients, 1, features + 1, bias, pad );
@@ -169,7 +164,7 @@ static void PackBasis( Packing *packing, const Joined *joined, int coefficients,
 	float *basis =
 	    lmbCarver_Take( &packing->carver, (uint64_t)lanes * 3, (uint64_t)coefficients * sizeof( float ) );
 	int32_t *targets = lmbCarver_Take( &packing->carver, (uint64_t)lanes, sizeof( int32_t ) );
-	if ( !Placing( packing ) )
+	if ( basis == NULL || targets == NULL )
 		return;
 	memset( basis, 0, (size_t)lanes * 3 * coefficients * sizeof( float ) );
 	for ( int i = 0; i < lanes; ++i ) /* padding adds zeros to a block of its own, behind the last */
@@ -204,9 +199,9 @@ static void PackRegion( Packing *packing, const int32_t *row, Joined *joined, lm
 	PackLinear( packing, joined, coefficients, features, region );
 	PackBasis( packing, joined, coefficients, vertices, region );
 	PackLayers( packing, row, joined, region );
-	if ( Placing( packing ) )
+	lmbFlesh *model = packing->model;
+	if ( model != NULL )
 	{
-		lmbFlesh *model = packing->model;
 		region->featureCount = features;
 		region->coefficientCount = coefficients;
 		region->coefficientPad = Padded( coefficients );
@@ -237,15 +232,16 @@ static void PackNetwork( Packing *packing )
 	                  file->mean,     file->scale,          file->layers, 0 };
 	lmbFleshRegion *regions =
 	    lmbCarver_Take( &packing->carver, (uint64_t)file->regionCount, sizeof( lmbFleshRegion ) );
-	if ( Placing( packing ) )
+	if ( regions != NULL )
 	{
 		memset( regions, 0, (size_t)file->regionCount * sizeof( *regions ) );
 		packing->model->regions = regions;
 		packing->model->regionCount = file->regionCount;
 	}
+	lmbFleshRegion unused;
 	for ( int r = 0; r < file->regionCount; ++r )
 		PackRegion( packing, file->regions + r * lmbRegionColumns, &joined,
-		            Placing( packing ) ? &regions[r] : NULL );
+		            regions != NULL ? &regions[r] : &unused );
 }
 
 static void FillShapes( const Packing *packing, float *shapes )
@@ -277,9 +273,9 @@ static void PackModes( Packing *packing )
 	                                (uint64_t)modes * sizeof( float ) );
 	float *forcing =
 	    lmbCarver_Take( &packing->carver, boneInputs + coefficients, (uint64_t)pad * sizeof( float ) );
-	if ( !Placing( packing ) )
-		return;
 	lmbFlesh *model = packing->model;
+	if ( model == NULL || shapes == NULL || forcing == NULL )
+		return;
 	model->modePad = pad;
 	model->shapes = shapes;
 	model->forcing = forcing;
@@ -327,9 +323,9 @@ static size_t Pack( const lmbFleshFile *file, void *memory )
 {
 	Packing packing = { { memory, 0 }, NULL, file, NULL };
 	packing.model = lmbCarver_Take( &packing.carver, 1, sizeof( lmbFlesh ) );
-	if ( Placing( &packing ) )
+	lmbFlesh *model = packing.model;
+	if ( model != NULL )
 	{
-		lmbFlesh *model = packing.model;
 		memset( model, 0, sizeof( *model ) );
 		model->info = MakeInfo( file );
 		model->influenceCount = file->influenceCount;
