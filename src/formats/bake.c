@@ -9,7 +9,7 @@
 
 lmbBakeDef lmbDefaultBakeDef( void )
 {
-	return ( lmbBakeDef ){ .targets = 8, .sweeps = 2 };
+	return ( lmbBakeDef ){ .targets = 8, .sweeps = 1 };
 }
 
 static lmbStatus CheckFrames( const lmbCharacter *character, const lmbBakeFrames *frames, lmbError *error )

@@ -17,7 +17,7 @@ typedef struct lmbBakeDef
 	int sweeps;       /* improvements of the fields after the first estimate, in [0, 20] */
 } lmbBakeDef;
 
-lmbBakeDef lmbDefaultBakeDef( void ); /* 8, NULL, 2 */
+lmbBakeDef lmbDefaultBakeDef( void ); /* 8, NULL, 1 */
 
 /* The skin along a motion: frame i is at i / rate seconds of it. */
 typedef struct lmbBakeFrames
