@@ -13,12 +13,13 @@
 
 typedef struct lmbBone
 {
-	const char *name;
-	int parent;      /* nearest ancestor that is a bone too, or -1; always below the bone's own index */
-	double bind[12]; /* the joint's frame in bind space: rotation and position, no scale */
+	const char *name; /* of the node, made unique: "NAME #2" */
+	int parent;       /* nearest ancestor that is a bone too, or -1; always below the bone's own index */
+	double bind[12];  /* the joint's frame in bind space: rotation and position, no scale */
 } lmbBone;
 
-/* A run of vertices that came from one glTF primitive; lets a writer find its accessors again. */
+/* A run of vertices that came from one glTF primitive; lets a writer find its accessors again. Primitives
+ * of one node over the same vertices share their run, so vertex counts of parts need not sum to the whole. */
 typedef struct lmbPart
 {
 	const char *name;
@@ -57,7 +58,7 @@ typedef struct lmbCharacter
 typedef struct lmbImportDef
 {
 	double metresPerUnit; /* 0: measure it; else in [1e-6, 1e6] */
-} lmbImportDef;
+} lmbImportDef;           /* zero-initialise for the defaults; a NULL def is the same */
 
 /* Reads .glb or .gltf. On failure *out is NULL and error names the file, the JSON pointer and the
  * remedy. Free with lmbCharacter_Free. */
