@@ -51,11 +51,12 @@ typedef enum PuppetRegion
 
 typedef struct PuppetMesh
 {
-	int vertexCount, triangleCount, halfCount;
+	int vertexCount, triangleCount, halfCount, quadCount;
 	double *positions;  /* (vertexCount x 3) m */
 	double *normals;    /* (vertexCount x 3) */
 	double *colors;     /* (vertexCount x 3) linear RGB */
 	int32_t *triangles; /* (triangleCount x 3) counter-clockwise from outside */
+	int32_t *quads;     /* (quadCount x 4) of the half; the triangles are theirs and their mirror images' */
 	int32_t *mirror;    /* (vertexCount) the vertex at -x */
 	uint8_t *regions;   /* (vertexCount) a PuppetRegion */
 	double *weights;    /* (vertexCount x puppetBoneCount) at most 4 in a row are not zero; sum 1 */

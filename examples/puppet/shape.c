@@ -17,18 +17,18 @@ typedef struct Part
 /* The left half and the middle; the field is evaluated at |x|. */
 static const Part bodyParts[] = {
     /* belly, chest, breast, shoulder, neck */
-    { { 0, 0.905, 0.062 }, { 0, 0.905, 0.062 }, 0.212, 0.212, { 1.02, 1.00, 0.98 }, 0.032, puppetTrunk },
-    { { 0, 1.115, -0.008 }, { 0, 1.115, -0.008 }, 0.155, 0.155, { 1.08, 0.90, 0.76 }, 0.032, puppetTrunk },
-    { { 0.086, 1.092, 0.066 }, { 0.086, 1.092, 0.066 }, 0.071, 0.071, { 1, 1, 1 }, 0.026, puppetTrunk },
+    { { 0, 0.905, 0.058 }, { 0, 0.905, 0.058 }, 0.197, 0.197, { 1.02, 1.00, 0.98 }, 0.032, puppetTrunk },
+    { { 0, 1.115, -0.008 }, { 0, 1.115, -0.008 }, 0.146, 0.146, { 1.12, 0.92, 0.76 }, 0.032, puppetTrunk },
+    { { 0.086, 1.092, 0.066 }, { 0.086, 1.092, 0.066 }, 0.068, 0.068, { 1, 1, 1 }, 0.026, puppetTrunk },
     { { 0.020, 1.178, -0.024 }, { 0.170, 1.190, -0.022 }, 0.078, 0.066, { 1, 1, 1 }, 0.030, puppetTrunk },
     { { 0, 1.200, -0.018 }, { 0, 1.310, 0.000 }, 0.078, 0.070, { 1, 1, 1 }, 0.028, puppetNeck },
     /* hip, buttock */
-    { { 0.058, 0.740, -0.008 }, { 0.058, 0.740, -0.008 }, 0.130, 0.130, { 1, 0.88, 1 }, 0.034, puppetTrunk },
-    { { 0.084, 0.722, -0.076 }, { 0.084, 0.722, -0.076 }, 0.095, 0.095, { 1, 1, 1 }, 0.028, puppetTrunk },
+    { { 0.058, 0.740, -0.008 }, { 0.058, 0.740, -0.008 }, 0.118, 0.118, { 1, 0.90, 1 }, 0.034, puppetTrunk },
+    { { 0.080, 0.724, -0.068 }, { 0.080, 0.724, -0.068 }, 0.088, 0.088, { 1, 1, 1 }, 0.028, puppetTrunk },
     /* thigh, calf, shin, foot */
-    { { 0.128, 0.700, 0.000 }, { 0.198, 0.405, 0.010 }, 0.112, 0.072, { 1, 1, 1 }, 0.032, puppetLeg },
-    { { 0.196, 0.410, 0.012 }, { 0.222, 0.285, -0.012 }, 0.070, 0.074, { 1, 1, 1 }, 0.030, puppetLeg },
-    { { 0.222, 0.285, -0.012 }, { 0.246, 0.095, -0.006 }, 0.073, 0.050, { 1, 1, 1 }, 0.028, puppetLeg },
+    { { 0.128, 0.700, 0.000 }, { 0.198, 0.405, 0.010 }, 0.102, 0.068, { 1, 1, 1 }, 0.032, puppetLeg },
+    { { 0.196, 0.410, 0.012 }, { 0.222, 0.285, -0.012 }, 0.066, 0.070, { 1, 1, 1 }, 0.030, puppetLeg },
+    { { 0.222, 0.285, -0.012 }, { 0.246, 0.095, -0.006 }, 0.069, 0.048, { 1, 1, 1 }, 0.028, puppetLeg },
     { { 0.248, 0.064, -0.018 }, { 0.264, 0.058, 0.098 }, 0.062, 0.060, { 1.06, 0.94, 1 }, 0.020, puppetLeg },
     /* upper arm, lower arm, hand, thumb */
     { { 0.195, 1.184, -0.022 }, { 0.415, 1.082, -0.022 }, 0.073, 0.061, { 1, 1, 1 }, 0.028, puppetArm },
@@ -86,7 +86,7 @@ static double EyeDistance( const double *point )
 
 static double Waist( const double *point )
 {
-	return 0.80 - 0.30 * point[2];
+	return 0.795 - 0.30 * point[2];
 }
 
 enum
@@ -335,23 +335,31 @@ static double PointDistance( const PuppetMesh *mesh, int a, int b )
 	return lmbLength( offset );
 }
 
-/* A quad of half vertices and its mirror image, both cut along the shorter diagonal. */
-static void AddQuad( PuppetMesh *mesh, const int *quad )
+/* Cuts every quad along its shorter diagonal, and its mirror image likewise. */
+static void Triangulate( PuppetMesh *mesh )
 {
-	int start = PointDistance( mesh, quad[0], quad[2] ) <= PointDistance( mesh, quad[1], quad[3] ) ? 0 : 1;
-	int a = quad[start], b = quad[start + 1], c = quad[start + 2], d = quad[( start + 3 ) % 4];
 	const int32_t *m = mesh->mirror;
-	AddTriangle( mesh, a, b, c );
-	AddTriangle( mesh, a, c, d );
-	AddTriangle( mesh, m[a], m[c], m[b] );
-	AddTriangle( mesh, m[a], m[d], m[c] );
+	mesh->triangleCount = 0;
+	for ( int q = 0; q < mesh->quadCount; ++q )
+	{
+		const int32_t *quad = mesh->quads + 4 * q;
+		int start =
+		    PointDistance( mesh, quad[0], quad[2] ) <= PointDistance( mesh, quad[1], quad[3] ) ? 0 : 1;
+		int a = quad[start], b = quad[start + 1], c = quad[start + 2], d = quad[( start + 3 ) % 4];
+		AddTriangle( mesh, a, b, c );
+		AddTriangle( mesh, a, c, d );
+		AddTriangle( mesh, m[a], m[c], m[b] );
+		AddTriangle( mesh, m[a], m[d], m[c] );
+	}
 }
 
 /* One quad around every grid edge that the surface crosses, on the half i >= 1. */
 static lmbStatus AddFaces( lmbArena *arena, const Grid *grid, PuppetMesh *mesh, lmbError *error )
 {
-	mesh->triangles = LMB_NEW( arena, int32_t, 3 * 12 * mesh->halfCount );
-	if ( mesh->triangles == NULL )
+	/* A closed surface has about as many quads as vertices; each vertex of a cell is in 12 at most. */
+	mesh->quads = LMB_NEW( arena, int32_t, 4 * 3 * mesh->halfCount );
+	mesh->triangles = LMB_NEW( arena, int32_t, 3 * 4 * 3 * mesh->halfCount );
+	if ( mesh->quads == NULL || mesh->triangles == NULL )
 		return lmbError_Memory( error );
 	for ( int i = 1; i + 1 < gridX; ++i )
 		for ( int j = 1; j + 1 < gridY; ++j )
@@ -365,14 +373,14 @@ static lmbStatus AddFaces( lmbArena *arena, const Grid *grid, PuppetMesh *mesh, 
 					bool inside = grid->values[NodeIndex( i, j, k )] < 0.0;
 					if ( inside == ( grid->values[NodeIndex( to[0], to[1], to[2] )] < 0.0 ) )
 						continue;
-					int corners[4], quad[4];
+					int corners[4];
+					int32_t *quad = mesh->quads + 4 * mesh->quadCount++;
 					corners[0] = NodeIndex( i - u[0] - v[0], j - u[1] - v[1], k - u[2] - v[2] );
 					corners[1] = NodeIndex( i - v[0], j - v[1], k - v[2] );
 					corners[2] = NodeIndex( i, j, k );
 					corners[3] = NodeIndex( i - u[0], j - u[1], k - u[2] );
 					for ( int n = 0; n < 4; ++n )
 						quad[n] = grid->cellVertices[corners[inside ? n : 3 - n]];
-					AddQuad( mesh, quad );
 				}
 	return lmb_statusOk;
 }
@@ -449,6 +457,7 @@ static lmbStatus Relax( lmbArena *arena, PuppetMesh *mesh, int rounds, lmbError 
 		return lmbError_Memory( error );
 	for ( int round = 0; round < rounds; ++round )
 	{
+		Triangulate( mesh );
 		SumNeighbours( mesh, sums );
 		for ( int v = 0; v < mesh->halfCount; ++v )
 		{
@@ -521,6 +530,7 @@ lmbStatus PuppetMesh_Make( lmbArena *arena, PuppetMesh *mesh, lmbError *error )
 	for ( int v = 0; v < mesh->halfCount; ++v )
 		Project( mesh->positions + 3 * v, 3 );
 	MirrorPositions( mesh );
+	Triangulate( mesh );
 	mesh->normals = LMB_NEW( arena, double, 3 * mesh->vertexCount );
 	mesh->colors = LMB_NEW( arena, double, 3 * mesh->vertexCount );
 	mesh->regions = LMB_NEW( arena, uint8_t, mesh->vertexCount );
