@@ -36,7 +36,7 @@ static void JumpingJacks( double time, PuppetPose *pose )
 {
 	const double stance = 0.33, flight = 0.20, period = 0.53;
 	double hop = floor( time / period ), phase = time - hop * period;
-	double air = ( phase - stance + 0.03 ) / ( flight + 0.06 );
+	double air = ( phase - stance + 0.06 ) / ( flight + 0.06 ); /* over at touch-down */
 	double open = fmod( hop, 2.0 ) < 0.5 ? Puppet_Ramp( air ) : 1.0 - Puppet_Ramp( air );
 	double swing = 0.5 - 0.5 * cos( pi * ( time - stance + 0.10 ) / period );
 	double slow = sin( 2.0 * pi * time / 4.9 ), slower = cos( 2.0 * pi * time / 3.1 );
@@ -115,78 +115,78 @@ static void SetFoot( PuppetControls *c, int side, double outwards, double up, do
 }
 
 /* Walks two steps, turns, leans, crouches, springs up, twists both ways, lifts a knee and stamps; every
- * pose is reached in 0.12 to 0.2 s and held. */
+ * pose is reached in less than 0.2 s and held. */
 static int StopAndGoKeys( Key *keys )
 {
 	int count = 0;
 	PuppetControls c = PuppetControls_Default();
 	keys[count++] = ( Key ){ 0.0, 0.1, c };
 
-	c.place[1] = 0.25, c.bow = 6, c.turn = -7, c.twist = 14;
-	SetArm( &c, 0, -56, -26, 0, 40 );
-	SetArm( &c, 1, -56, 34, 5, 70 );
-	SetFoot( &c, 0, 0.17, 0.0, 0.13 );
-	SetFoot( &c, 1, 0.17, 0.0, -0.13 );
+	c.place[1] = 0.09, c.bow = 4, c.turn = -4, c.twist = 7;
+	SetArm( &c, 0, -56, -18, 0, 36 );
+	SetArm( &c, 1, -56, 26, 5, 62 );
+	SetFoot( &c, 0, 0.17, 0.0, 0.09 );
+	SetFoot( &c, 1, 0.17, 0.0, -0.09 );
 	keys[count++] = ( Key ){ 0.35, 0.18, c };
 
-	c.place[1] = 0.62, c.turn = 7, c.twist = -14;
-	SetArm( &c, 0, -56, 38, 5, 75 );
-	SetArm( &c, 1, -56, -28, 0, 35 );
-	SetFoot( &c, 0, 0.17, 0.0, -0.14 );
-	SetFoot( &c, 1, 0.17, 0.0, 0.14 );
+	c.place[1] = 0.19, c.turn = 4, c.twist = -7;
+	SetArm( &c, 0, -56, 26, 5, 64 );
+	SetArm( &c, 1, -56, -18, 0, 38 );
+	SetFoot( &c, 0, 0.17, 0.0, -0.09 );
+	SetFoot( &c, 1, 0.17, 0.0, 0.09 );
 	keys[count++] = ( Key ){ 0.90, 0.18, c };
 
-	c.heading = -45, c.turn = 0, c.bow = 0, c.twist = -12, c.headTwist = 18, c.pelvis[1] = -0.05;
-	SetArm( &c, 0, 4, 0, 5, 35 );
-	SetArm( &c, 1, 8, 0, 12, 55 );
-	SetFoot( &c, 0, 0.23, 0.0, 0.03 );
-	SetFoot( &c, 1, 0.23, 0.0, -0.03 );
-	keys[count++] = ( Key ){ 1.45, 0.15, c };
+	c.heading = -16, c.turn = 0, c.bow = 0, c.twist = -4, c.headTwist = 12, c.pelvis[1] = -0.045;
+	SetArm( &c, 0, -16, 0, 5, 40 );
+	SetArm( &c, 1, -10, 0, 12, 58 );
+	SetFoot( &c, 0, 0.22, 0.0, 0.02 );
+	SetFoot( &c, 1, 0.22, 0.0, -0.02 );
+	keys[count++] = ( Key ){ 1.45, 0.20, c };
 
-	c.twist = 4, c.lean = 8, c.side = 16, c.headTwist = 0, c.headSide = -10, c.pelvis[0] = 0.07;
-	SetArm( &c, 0, -48, 8, 0, 60 );
-	SetArm( &c, 1, 46, 0, 0, 85 );
-	c.roll[1] = 55;
-	keys[count++] = ( Key ){ 1.95, 0.14, c };
+	c.twist = 3, c.lean = 4, c.side = 9, c.headTwist = 0, c.headSide = -8, c.pelvis[0] = 0.03;
+	SetArm( &c, 0, -50, 8, 0, 60 );
+	SetArm( &c, 1, 24, 0, 0, 82 );
+	c.roll[1] = 40;
+	keys[count++] = ( Key ){ 1.95, 0.20, c };
 
-	c.twist = 0, c.lean = 0, c.side = 0, c.headSide = 0, c.headBend = -14, c.pelvis[0] = 0;
-	c.pelvis[1] = -0.19, c.pelvis[2] = -0.06, c.bow = 18, c.bend = 16, c.roll[1] = 0;
-	SetArm( &c, 0, -55, 48, 6, 95 );
-	SetArm( &c, 1, -55, 52, 6, 88 );
-	c.knee[0] = c.knee[1] = 24;
-	keys[count++] = ( Key ){ 2.45, 0.16, c };
+	c.twist = 0, c.lean = 0, c.side = 0, c.headSide = 0, c.headBend = -10, c.pelvis[0] = 0;
+	c.pelvis[1] = -0.13, c.pelvis[2] = -0.03, c.bow = 13, c.bend = 10, c.roll[1] = 0;
+	SetArm( &c, 0, -55, 42, 6, 94 );
+	SetArm( &c, 1, -53, 46, 6, 86 );
+	c.knee[0] = c.knee[1] = 20;
+	keys[count++] = ( Key ){ 2.45, 0.20, c };
 
-	c.pelvis[1] = -0.025, c.pelvis[2] = 0, c.bow = -3, c.bend = -8, c.headBend = 6;
-	SetArm( &c, 0, 44, 12, 0, 18 );
-	SetArm( &c, 1, 40, 16, 0, 26 );
-	c.roll[0] = c.roll[1] = 30;
+	c.pelvis[1] = -0.035, c.pelvis[2] = 0, c.bow = 0, c.bend = -4, c.headBend = 5;
+	SetArm( &c, 0, 20, 12, 0, 24 );
+	SetArm( &c, 1, 14, 16, 0, 34 );
+	c.roll[0] = c.roll[1] = 20;
 	c.knee[0] = c.knee[1] = 12;
-	keys[count++] = ( Key ){ 2.95, 0.14, c };
+	keys[count++] = ( Key ){ 2.95, 0.20, c };
 
-	c.heading = -25, c.turn = 14, c.twist = 26, c.bend = 6, c.headBend = 0, c.pelvis[1] = -0.06;
-	SetArm( &c, 0, -40, 20, 0, 100 );
-	SetArm( &c, 1, -14, 8, 48, 60 );
+	c.heading = -8, c.turn = 7, c.twist = 11, c.bend = 5, c.headBend = 0, c.pelvis[1] = -0.055;
+	SetArm( &c, 0, -44, 20, 0, 96 );
+	SetArm( &c, 1, -18, 8, 32, 66 );
 	c.roll[0] = c.roll[1] = 0;
-	keys[count++] = ( Key ){ 3.45, 0.17, c };
+	keys[count++] = ( Key ){ 3.45, 0.18, c };
 
-	c.turn = -14, c.twist = -27, c.side = -6;
-	SetArm( &c, 0, -66, 72, 10, 30 );
-	SetArm( &c, 1, -45, 26, 0, 104 );
-	keys[count++] = ( Key ){ 3.95, 0.12, c };
+	c.turn = -6, c.twist = -11, c.side = -4;
+	SetArm( &c, 0, -62, 62, 8, 38 );
+	SetArm( &c, 1, -48, 26, 0, 100 );
+	keys[count++] = ( Key ){ 3.95, 0.18, c };
 
-	c.turn = 0, c.twist = 8, c.side = 8, c.lean = -5, c.bend = -2, c.pelvis[0] = -0.06, c.pelvis[1] = -0.035;
-	SetArm( &c, 0, -52, -24, 0, 70 );
-	SetArm( &c, 1, -50, 46, 8, 92 );
-	SetFoot( &c, 0, 0.15, 0.25, 0.16 );
-	c.toe[0] = -18;
-	keys[count++] = ( Key ){ 4.50, 0.18, c };
+	c.turn = 0, c.twist = 5, c.side = 6, c.lean = -4, c.bend = 0, c.pelvis[0] = -0.04, c.pelvis[1] = -0.035;
+	SetArm( &c, 0, -53, -20, 0, 70 );
+	SetArm( &c, 1, -52, 42, 8, 90 );
+	SetFoot( &c, 0, 0.16, 0.15, 0.13 );
+	c.toe[0] = -14;
+	keys[count++] = ( Key ){ 4.50, 0.20, c };
 
-	c.twist = 0, c.side = 0, c.lean = 0, c.bend = 7, c.pelvis[0] = 0, c.pelvis[1] = -0.10, c.bow = 4;
-	SetArm( &c, 0, -34, 10, 0, 45 );
-	SetArm( &c, 1, -34, 10, 0, 45 );
-	SetFoot( &c, 0, 0.25, 0.0, 0.06 );
+	c.twist = 0, c.side = 0, c.lean = 0, c.bend = 6, c.pelvis[0] = 0, c.pelvis[1] = -0.09, c.bow = 4;
+	SetArm( &c, 0, -36, 10, 0, 48 );
+	SetArm( &c, 1, -36, 10, 0, 48 );
+	SetFoot( &c, 0, 0.24, 0.0, 0.04 );
 	c.toe[0] = 0;
-	keys[count++] = ( Key ){ 5.00, 0.13, c };
+	keys[count++] = ( Key ){ 5.00, 0.17, c };
 	return count;
 }
 
@@ -207,15 +207,15 @@ static void Run( double time, PuppetPose *pose )
 	double step = 2.0 * pi * ( 2.75 * time + 0.25 * 4.0 / ( 2.0 * pi ) * sin( 2.0 * pi * time / 4.0 ) );
 	double sway = sin( 2.0 * pi * time / 2.9 );
 	PuppetControls c = PuppetControls_Default();
-	c.place[1] = 1.9 * time;
+	c.place[1] = 1.75 * time;
 	c.heading = 14.0 * sin( 2.0 * pi * time / 4.3 );
-	c.pelvis[1] = -0.055 + 0.030 * cos( step );
+	c.pelvis[1] = -0.050 + 0.032 * cos( step );
 	c.pelvis[2] = 0.0;
-	c.bow = 9.0 + 2.0 * cos( step + 0.5 );
+	c.bow = 9.0 - 1.0 * cos( step + 0.5 );
 	c.turn = 7.0 * cos( 0.5 * step );
 	c.lean = -4.0 * sin( 0.5 * step ) + 2.0 * sway;
 	c.twist = -17.0 * cos( 0.5 * step ) + 4.0 * sway;
-	c.bend = 2.0 + 2.0 * cos( step );
+	c.bend = 2.0 - 1.5 * cos( step + 0.5 );
 	c.side = 5.0 * sin( 0.5 * step );
 	c.headTwist = 9.0 * cos( 0.5 * step );
 	c.headBend = -8.0;
@@ -225,9 +225,9 @@ static void Run( double time, PuppetPose *pose )
 		double cycle = 0.5 * step + ( side == 0 ? 0.0 : pi );
 		double air = fmax( 0.0, -sin( cycle ) );
 		c.foot[side][0] = 0.150;
-		c.foot[side][1] = 0.24 * air * air * air;
-		c.foot[side][2] = -0.03 + 0.22 * cos( cycle );
-		c.toe[side] = -34.0 * air * air * air + 10.0 * cos( cycle );
+		c.foot[side][1] = 0.12 * air * air * air;
+		c.foot[side][2] = -0.03 + 0.20 * cos( cycle );
+		c.toe[side] = -26.0 * air * air * air + 10.0 * cos( cycle );
 		c.knee[side] = 6.0;
 		c.raise[side] = -57.0 + 3.0 * own * sway;
 		c.flex[side] = 6.0 - 34.0 * cos( cycle + 0.2 );
@@ -263,11 +263,11 @@ static const Punch punches[] = {
 /* raise, flex, inward and elbow at the end of a punch; the shoulder's and the hip's turn towards it, the
  * trunk's bend. */
 static const double punchArms[3][4] = { { -64, 84, 10, 14 }, { -16, 6, 48, 80 }, { -60, 66, 6, 78 } };
-static const double punchBodies[3][3] = { { 20, 9, 5 }, { 25, 13, 2 }, { 15, 8, -6 } };
+static const double punchBodies[3][3] = { { 11, 5, 4 }, { 13, 7, 2 }, { 8, 4, -4 } };
 
 static double Blow( double time )
 {
-	return Puppet_Ramp( time / 0.13 ) * ( 1.0 - Puppet_Ramp( ( time - 0.16 ) / 0.19 ) );
+	return Puppet_Ramp( time / 0.15 ) * ( 1.0 - Puppet_Ramp( ( time - 0.17 ) / 0.22 ) );
 }
 
 static void ShadowBoxing( double time, PuppetPose *pose )

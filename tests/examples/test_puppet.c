@@ -3,6 +3,7 @@
 #include "base/math3.h"
 #include "flesh/skinning.h"
 #include "formats/motion.h"
+#include "puppet.h"
 
 #include <stdlib.h>
 
@@ -305,6 +306,44 @@ static void RunBounces( void **state )
 	lmbCharacter_Free( puppet );
 }
 
+/* The largest change of acceleration from one instant to the next, step apart, of the root and of the
+ * joints' quaternions. */
+static double LargestJump( const PuppetMotion *motion, double step )
+{
+	enum
+	{
+		stride = sizeof( PuppetPose ) / sizeof( double )
+	};
+	PuppetPose poses[4];
+	double largest = 0.0;
+	for ( int k = 0; k < 3; ++k )
+		motion->pose( k * step, &poses[k] );
+	for ( int k = 3; k * step < motion->duration; ++k )
+	{
+		motion->pose( k * step, &poses[3] );
+		const double *values = (const double *)poses;
+		for ( int i = 0; i < stride; ++i )
+			largest = fmax( largest, fabs( values[3 * stride + i] - 3.0 * values[2 * stride + i] +
+			                               3.0 * values[stride + i] - values[i] ) );
+		memmove( poses, poses + 1, 3 * sizeof( PuppetPose ) );
+	}
+	return largest / ( step * step );
+}
+
+/* Twice continuously differentiable: over a step four times shorter, accelerations change about four
+ * times less; a jump would stay. */
+static void MotionsAreSmooth( void **state )
+{
+	(void)state;
+	for ( int m = 0; m < puppetMotionCount; ++m )
+	{
+		double coarse = LargestJump( &puppetMotions[m], 4e-4 );
+		double fine = LargestJump( &puppetMotions[m], 1e-4 );
+		checkSeed = (uint64_t)m;
+		CHECK( fine < 0.4 * coarse );
+	}
+}
+
 /* No frame of a held-out motion is a frame of a training motion: the nearest differ by several degrees
  * in root mean square over the joints. */
 static void HeldOutMotionsAreNew( void **state )
@@ -351,6 +390,7 @@ int main( void )
 	    CHECK_TEST( JointsStayInRange ),
 	    CHECK_TEST( JacksFlyFreely ),
 	    CHECK_TEST( RunBounces ),
+	    CHECK_TEST( MotionsAreSmooth ),
 	    CHECK_TEST( HeldOutMotionsAreNew ),
 	};
 	return CHECK_RUN( tests );
