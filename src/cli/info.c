@@ -2,23 +2,13 @@
 #include "base/files.h"
 #include "cli/verbs.h"
 #include "flesh/project.h"
+#include "flesh/tissue_surface.h"
 #include "formats/safetensors.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <stdlib.h>
 #include <strings.h>
-
-static void BoundingBox( const lmbCharacter *character, double low[3], double high[3] )
-{
-	for ( int e = 0; e < 3; ++e )
-		low[e] = high[e] = character->vertexCount > 0 ? character->bind[e] : 0.0;
-	for ( size_t i = 0; i < 3 * (size_t)character->vertexCount; ++i )
-	{
-		low[i % 3] = character->bind[i] < low[i % 3] ? character->bind[i] : low[i % 3];
-		high[i % 3] = character->bind[i] > high[i % 3] ? character->bind[i] : high[i % 3];
-	}
-}
 
 static void PrintBones( lmbCommand *command, const lmbCharacter *character, int parent, int depth )
 {
@@ -31,10 +21,9 @@ static void PrintBones( lmbCommand *command, const lmbCharacter *character, int 
 	}
 }
 
-static void PrintCharacter( lmbCommand *command, const lmbCharacter *character )
+static void PrintCharacter( lmbCommand *command, const lmbCharacter *character, const lmbSurface *surface )
 {
-	double low[3], high[3];
-	BoundingBox( character, low, high );
+	const double *low = surface->low, *high = surface->high;
 	lmbCommand_Print( command, "%s: a rigged character\n", character->path );
 	lmbCommand_Print( command,
 	                  "  %d vertices, %d triangles, %d parts, %d bones, up to %d influences a vertex\n",
@@ -43,6 +32,9 @@ static void PrintCharacter( lmbCommand *command, const lmbCharacter *character )
 	lmbCommand_Print( command, "  %.3f x %.3f x %.3f m at %.6g m per unit (%s)\n", high[0] - low[0],
 	                  high[1] - low[1], high[2] - low[2], character->metresPerUnit,
 	                  character->unitGiven ? "given" : "measured from the skeleton" );
+	lmbCommand_Print( command, "  the skin is %s, of %d connected parts, %.4g m^2 around %.4g m^3\n",
+	                  surface->closed ? "closed" : "open", surface->componentCount, surface->area,
+	                  surface->volume );
 	lmbCommand_Print( command, "bones\n" );
 	PrintBones( command, character, -1, 0 );
 	lmbCommand_Print( command, "animations\n" );
@@ -59,10 +51,9 @@ static void PrintCharacter( lmbCommand *command, const lmbCharacter *character )
 		lmbCommand_Print( command, "  none\n" );
 }
 
-static void DescribeCharacter( json_t *document, const lmbCharacter *character )
+static void DescribeCharacter( json_t *document, const lmbCharacter *character, const lmbSurface *surface )
 {
-	double low[3], high[3];
-	BoundingBox( character, low, high );
+	const double *low = surface->low, *high = surface->high;
 	json_t *bones = json_array(), *clips = json_array(), *parts = json_array(), *notes = json_array();
 	for ( int j = 0; j < character->boneCount; ++j )
 		json_array_append_new( bones, json_pack( "{s:s, s:i}", "name", character->bones[j].name, "parent",
@@ -83,6 +74,10 @@ static void DescribeCharacter( json_t *document, const lmbCharacter *character )
 	               character->triangleCount, "influences", character->influenceCount, "metres_per_unit",
 	               character->metresPerUnit, "unit", character->unitGiven ? "given" : "measured", "size_m",
 	               high[0] - low[0], high[1] - low[1], high[2] - low[2] );
+	json_object_set_new( facts, "skin",
+	                     json_pack( "{s:b, s:i, s:f, s:f}", "closed", surface->closed, "components",
+	                                surface->componentCount, "area_m2", surface->area, "volume_m3",
+	                                surface->volume ) );
 	json_object_set_new( facts, "bones", bones );
 	json_object_set_new( facts, "animations", clips );
 	json_object_set_new( facts, "parts", parts );
@@ -94,12 +89,18 @@ static void DescribeCharacter( json_t *document, const lmbCharacter *character )
 static lmbStatus InfoCharacter( lmbCommand *command, const char *path, double unit, lmbError *error )
 {
 	lmbImportDef def = { .metresPerUnit = unit };
-	lmbCharacter *character;
+	lmbCharacter *character = NULL;
 	LMB_TRY( lmbCharacter_Load( path, &def, &character, error ) );
-	DescribeCharacter( command->document, character );
-	PrintCharacter( command, character );
+	lmbSurface surface = { 0 };
+	lmbStatus status = lmbSurface_Make( character, &surface, error );
+	if ( status == lmb_statusOk )
+	{
+		DescribeCharacter( command->document, character, &surface );
+		PrintCharacter( command, character, &surface );
+	}
+	lmbSurface_Free( &surface );
 	lmbCharacter_Free( character );
-	return lmb_statusOk;
+	return status;
 }
 
 /* The header of a file that was checked already: 8 bytes of length, then JSON. */
