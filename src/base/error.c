@@ -1,5 +1,8 @@
 #include "base/error.h"
 
+#undef lmbError_Set
+#undef lmbError_Memory
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

@@ -21,6 +21,13 @@ lmbStatus lmbError_Prefix( lmbError *error, const char *prefix );
 /* No memory: one wording for all callers. */
 lmbStatus lmbError_Memory( lmbError *error );
 
+/* The static analyser looks at one file at a time and would think that these may return lmb_statusOk. */
+#ifdef __clang_analyzer__
+#define lmbError_Set( error, status, ... )                                                                   \
+	( (void)lmbError_Set( ( error ), ( status ), __VA_ARGS__ ), ( status ) )
+#define lmbError_Memory( error ) ( (void)lmbError_Memory( error ), lmb_statusOutOfMemory )
+#endif
+
 /* Returns from the calling function when the expression is not lmb_statusOk. */
 #define LMB_TRY( expression )                                                                                \
 	do                                                                                                       \
