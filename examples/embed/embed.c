@@ -31,7 +31,7 @@ static void *ReadFile( const char *path, size_t *size )
 /* The runtime places models and bodies in memory of the caller, aligned to 64 bytes. */
 static void *NewBlock( size_t size )
 {
-	return aligned_alloc( 64, ( size + 63 ) / 64 * 64 );
+	return aligned_alloc( 64, ( size / 64 + 1 ) * 64 ); /* a size of 0, of what is no model, is fine too */
 }
 
 /* Hops 20 cm high, twice a second; the springs see it as the acceleration of the whole body. */

@@ -3,7 +3,8 @@
  * A model is read from memory and never changes; threads may share it. An instance is one character in
  * one scene; it lives in a block of memory that the caller owns and belongs to one thread at a time.
  * A step allocates nothing, prints nothing and touches nothing but its instance. The same calls give the
- * same bits on every machine with IEEE floats, however far the body is from the world's origin.
+ * same bits from every compiler and instruction set with IEEE floats, when the library is compiled with
+ * -ffp-contract=off as its CMake does.
  *
  * Pointers must not be NULL unless a line says Nullable.
  *

@@ -8,6 +8,18 @@
 
 int HeaderWorksInCpp( void );
 
+/* A number that changes with any bit of any coordinate. */
+static unsigned long long Bits( unsigned long long hash, const float *points, int count )
+{
+	for ( int i = 0; i < 3 * count; ++i )
+	{
+		unsigned bits;
+		memcpy( &bits, &points[i], sizeof( bits ) );
+		hash = ( hash ^ bits ) * 1099511628211ull + 1;
+	}
+	return hash;
+}
+
 static int RunModel( const void *data, size_t size )
 {
 	const char *problem = NULL;
@@ -35,7 +47,11 @@ static int RunModel( const void *data, size_t size )
 	for ( int n = 0; n < 60; ++n )
 	{
 		pose.position[1] = 0.01 * n * n;
-		if ( lmbFleshBody_Step( body, &pose, 1.0 / 60.0, &shape ) != lmb_statusOk )
+		pose.rotation[1] = 0.02f * (float)n;
+		pose.rotation[3] = 1.0f;
+		for ( int j = 1; j < info.boneCount; ++j ) /* bends all bones but the first */
+			bones[12 * j + 4] = 0.01f * (float)( n % 20 * j );
+		if ( lmbFleshBody_Step( body, &pose, n % 3 == 0 ? 0.02 : 0.015, &shape ) != lmb_statusOk )
 			return 5;
 	}
 	size_t stateSize = lmbFleshBody_StateSize( body );
@@ -45,7 +61,9 @@ static int RunModel( const void *data, size_t size )
 		return 6;
 	lmbFleshBody_Teleport( body );
 	lmbFleshBody_Reset( body );
-	printf( "vertex 0 at %.9g %.9g %.9g\n", shape.positions[0], shape.positions[1], shape.positions[2] );
+	printf( "vertex 0 at %.9g %.9g %.9g, all bits %016llx\n", shape.positions[0], shape.positions[1],
+	        shape.positions[2],
+	        Bits( Bits( 0, shape.positions, info.vertexCount ), shape.normals, info.vertexCount ) );
 	free( state );
 	free( bones );
 	free( bodyMemory );

@@ -5,6 +5,7 @@ set -euo pipefail
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 here=$SOURCE/tests/consumer
+"$BUILD/test_runtime_flesh" write "$work/model.safetensors"
 command -v c++ >/dev/null || { echo "skipped: no C++ compiler"; exit 77; }
 
 cmake --install "$BUILD" --prefix "$work/installed" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
@@ -15,22 +16,36 @@ if [ "$(cat "$work/headers")" != "$(cd "$SOURCE" && ls include/limber/*.h | sed 
 	exit 1
 fi
 
-echo "find_package"
+# Runs a consumer without a model, which it must refuse, and with one; every build must give the same bits.
+try() {
+	echo "$1"
+	"$2"
+	"$2" "$work/model.safetensors" | tee "$work/result"
+	[ ! -e "$work/first" ] || cmp "$work/first" "$work/result"
+	cp "$work/result" "$work/first"
+}
+
 # The library may carry sanitizers, which its user must then link too.
 flags=$(sed -n 's/^CMAKE_C_FLAGS:STRING=//p' "$BUILD/CMakeCache.txt")
 cmake -G Ninja -S "$here" -B "$work/found" -DCMAKE_PREFIX_PATH="$work/installed" -DCMAKE_C_FLAGS="$flags" \
 	-DCMAKE_CXX_FLAGS="$flags" >"$work/log" 2>&1 && cmake --build "$work/found" >>"$work/log" 2>&1 ||
 	{ cat "$work/log"; exit 1; }
-"$work/found/consumer"
+try find_package "$work/found/consumer"
 
-echo "pkg-config"
 export PKG_CONFIG_PATH
 PKG_CONFIG_PATH=$(dirname "$(find "$work/installed" -name limber.pc)")
 cc $flags $(pkg-config --cflags limber) -c "$here/consumer.c" -o "$work/consumer.o"
 c++ $flags $(pkg-config --cflags limber) "$here/header.cpp" "$work/consumer.o" $(pkg-config --libs limber) -o "$work/packaged"
-"$work/packaged"
+try pkg-config "$work/packaged"
 
-echo "add_subdirectory"
 cmake -G Ninja -S "$here" -B "$work/added" -DLIMBER_SOURCE="$SOURCE" >"$work/log" 2>&1 &&
 	cmake --build "$work/added" >>"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
-"$work/added/consumer"
+try add_subdirectory "$work/added/consumer"
+
+# The example of the docs, where it was built.
+if [ -x "$BUILD/embed" ]; then
+	"$BUILD/embed" "$work/model.safetensors" >"$work/swing"
+	grep -q 'mm$' "$work/swing"
+	! "$BUILD/embed" "$SOURCE/LICENSE" 2>"$work/refusal" || exit 1
+	grep -q 'safetensors' "$work/refusal"
+fi

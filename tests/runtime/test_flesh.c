@@ -67,8 +67,22 @@ static void AgreesWithDouble( void **state )
 	Fixture_Free( &fixture );
 }
 
-int main( void )
+/* `write PATH` makes a small model for tests that drive other programs. */
+static int WriteModel( const char *path )
 {
+	Fixture fixture;
+	lmbError error = { 0 };
+	Fixture_Make( &fixture, &smallFixture );
+	lmbStatus status = lmbModel_Write( &fixture.character, &fixture.tissue, &fixture.network,
+	                                   &fixture.springs, path, &error );
+	Fixture_Free( &fixture );
+	return status == lmb_statusOk ? 0 : 1;
+}
+
+int main( int argc, char **argv )
+{
+	if ( argc == 3 && strcmp( argv[1], "write" ) == 0 )
+		return WriteModel( argv[2] );
 	const struct CMUnitTest tests[] = {
 	    CHECK_TEST( AgreesWithDouble ),
 	};
