@@ -207,21 +207,18 @@ static void SymmetricEigen( double *S, double *vectors )
 	}
 }
 
-/* negative += value * q q^T with q = vec(U D V^T). */
-static void AddMode( const double *U, const double *V, const double *D, double value, double *negative )
+/* mode = U D V^T. */
+static void TurnMode( const double *U, const double *V, const double *D, double *mode )
 {
-	double left[9], mode[9], transposed[9];
+	double left[9];
+	lmbMat33_Multiply( left, U, D );
 	for ( int i = 0; i < 3; ++i )
 		for ( int j = 0; j < 3; ++j )
-			transposed[3 * i + j] = V[3 * j + i];
-	lmbMat33_Multiply( left, U, D );
-	lmbMat33_Multiply( mode, left, transposed );
-	for ( int r = 0; r < 9; ++r )
-		for ( int c = 0; c < 9; ++c )
-			negative[9 * r + c] += value * mode[r] * mode[c];
+			mode[3 * i + j] = lmbDot( left + 3 * i, V + 3 * j );
 }
 
-bool lmbElastic_NegativeTangent( const lmbElastic *elastic, const double *F, double *negative )
+int lmbElastic_NegativeModes( const lmbElastic *elastic, const double *F, double values[9],
+                              double modes[9][9] )
 {
 	double U[9], V[9], sigma[3], scaling[9], vectors[9];
 	lmbMat33_Svd( F, U, sigma, V );
@@ -235,7 +232,7 @@ bool lmbElastic_NegativeTangent( const lmbElastic *elastic, const double *F, dou
 			scaling[3 * i + j] = b * sigma[i] * sigma[j] + elastic->lambda * area[i] * area[j] +
 			                     ( i == j ? a : p * sigma[3 - i - j] );
 	SymmetricEigen( scaling, vectors );
-	bool any = false;
+	int count = 0;
 	for ( int m = 0; m < 9; ++m )
 	{
 		/* 0 to 2: scalings; 3 to 5: turns, a + p sigma; 6 to 8: flips, a - p sigma. */
@@ -252,12 +249,10 @@ bool lmbElastic_NegativeTangent( const lmbElastic *elastic, const double *F, dou
 			D[3 * j + k] = sqrt( 0.5 );
 			D[3 * k + j] = m < 6 ? -sqrt( 0.5 ) : sqrt( 0.5 );
 		}
-		if ( !any )
-			memset( negative, 0, 81 * sizeof( double ) );
-		any = true;
-		AddMode( U, V, D, value, negative );
+		TurnMode( U, V, D, modes[count] );
+		values[count++] = value;
 	}
-	return any;
+	return count;
 }
 
 bool lmbElement_Make( const double *corners, lmbElement *element )
@@ -304,12 +299,13 @@ void lmbElement_AddForce( const lmbElement *element, double scale, const double 
 void lmbElement_Stiffness( const lmbElement *element, const lmbElastic *elastic, double scale,
                            const double *positions, bool project, double *stiffness )
 {
-	double F[9], tangent[81], negative[81], half[108];
+	double F[9], tangent[81], values[9], modes[9][9], half[108];
 	lmbElement_Deformation( element, positions, F );
 	lmbElastic_Tangent( elastic, F, tangent );
-	if ( project && lmbElastic_NegativeTangent( elastic, F, negative ) )
+	int negative = project ? lmbElastic_NegativeModes( elastic, F, values, modes ) : 0;
+	for ( int m = 0; m < negative; ++m )
 		for ( int e = 0; e < 81; ++e )
-			tangent[e] -= negative[e];
+			tangent[e] -= values[m] * modes[m][e / 9] * modes[m][e % 9];
 	const double *g = element->gradients;
 	/* half (9 x 12): tangent times dF/dx, where dF_kl / dx_bk = g_bl. */
 	for ( int r = 0; r < 9; ++r )

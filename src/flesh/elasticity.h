@@ -25,10 +25,11 @@ double lmbElastic_Energy( const lmbElastic *elastic, const double *F ); /* J/m^3
 void lmbElastic_Stress( const lmbElastic *elastic, const double *F, double *P );
 /* d2Psi/dF2 (9 x 9) symmetric, Pa. */
 void lmbElastic_Tangent( const lmbElastic *elastic, const double *F, double *tangent );
-/* The part of the tangent with negative eigenvalues, (9 x 9) negative semidefinite: tangent minus this is
- * the nearest positive semidefinite matrix. From the analytic eigensystem in the frame of F's singular
- * vectors. Returns whether there is any; `negative` is untouched when there is none. */
-bool lmbElastic_NegativeTangent( const lmbElastic *elastic, const double *F, double *negative );
+/* The tangent's negative eigenvalues and their unit eigenvectors, each a 3x3 matrix like F; returns how many
+ * (0 to 9). The tangent less sum values[m] modes[m] modes[m]^T is the nearest positive semidefinite matrix.
+ * From the analytic eigensystem in the frame of F's singular vectors. */
+int lmbElastic_NegativeModes( const lmbElastic *elastic, const double *F, double values[9],
+                              double modes[9][9] );
 
 /* F = U diag(sigma) V^T with rotations U and V; sigma[2] carries the sign of det F and is the smallest in
  * magnitude. One-sided Jacobi: accurate for singular and inverted F too. */

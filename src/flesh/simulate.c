@@ -262,7 +262,7 @@ static lmbStatus Run( lmbSimulation *simulation, int motionCount, lmbError *erro
 	LMB_TRY( lmbPoseSource_Make( simulation->character, simulation->tissue, simulation->motions, motionCount,
 	                             def, simulation->job != NULL ? simulation->job->seed : 0, &simulation->poses,
 	                             error ) );
-	LMB_TRY( lmbSolverPlan_Make( simulation->tissue, lmb_orderingMetis, &simulation->plan, error ) );
+	LMB_TRY( lmbSolverPlan_Make( simulation->tissue, lmb_orderingBest, &simulation->plan, error ) );
 	LMB_TRY( MakeFolders( simulation, error ) );
 	LMB_TRY( ListWork( simulation, error ) );
 	if ( simulation->workCount > 0 )

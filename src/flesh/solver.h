@@ -30,6 +30,7 @@
 
 typedef enum lmbOrdering
 {
+	lmb_orderingBest,  /* of the two below, the one whose factorisation takes fewer operations */
 	lmb_orderingMetis, /* nested dissection */
 	lmb_orderingAmd    /* approximate minimum degree */
 } lmbOrdering;

@@ -320,27 +320,29 @@ static void ProjectBlocks( const lmbBatch *batch, Lane *F, Lane *blocks )
 	for ( int l = 0; l < batch->count; ++l )
 	{
 		lmbElastic elastic = { batch->mu[l], batch->lambda[l], batch->alpha[l] };
-		double deformation[9], negative[81], g[12];
+		double deformation[9], values[9], modes[9][9];
 		for ( int e = 0; e < 9; ++e )
-		{
 			deformation[e] = F[e][l];
-			g[3 + e] = batch->gradients[e][l];
-		}
-		for ( int j = 0; j < 3; ++j )
-			g[j] = -( g[3 + j] + g[6 + j] + g[9 + j] );
-		if ( !lmbElastic_NegativeTangent( &elastic, deformation, negative ) )
-			continue;
-		for ( int k = 0; k < lmbBlocks; ++k )
-			for ( int c = 0; c < 3; ++c )
-				for ( int r = 0; r < 3; ++r )
+		int count = lmbElastic_NegativeModes( &elastic, deformation, values, modes );
+		for ( int m = 0; m < count; ++m )
+		{
+			/* The mode seen by the corners: mode times the gradients of their hats. */
+			double seen[12] = { 0.0 }, factor = batch->scale[l] * values[m];
+			for ( int a = 1; a < 4; ++a )
+				for ( int i = 0; i < 3; ++i )
 				{
 					double sum = 0.0;
-					for ( int i = 0; i < 3; ++i )
-						for ( int j = 0; j < 3; ++j )
-							sum += g[3 * lmbBlockRow[k] + i] * negative[9 * ( 3 * r + i ) + 3 * c + j] *
-							       g[3 * lmbBlockColumn[k] + j];
-					blocks[9 * k + 3 * c + r][l] -= batch->scale[l] * sum;
+					for ( int j = 0; j < 3; ++j )
+						sum += modes[m][3 * i + j] * batch->gradients[3 * ( a - 1 ) + j][l];
+					seen[3 * a + i] = sum;
+					seen[i] -= sum;
 				}
+			for ( int k = 0; k < lmbBlocks; ++k )
+				for ( int c = 0; c < 3; ++c )
+					for ( int r = 0; r < 3; ++r )
+						blocks[9 * k + 3 * c + r][l] -=
+						    factor * seen[3 * lmbBlockRow[k] + r] * seen[3 * lmbBlockColumn[k] + c];
+		}
 	}
 }
 

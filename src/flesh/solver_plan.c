@@ -62,15 +62,33 @@ static void UseOrdering( cholmod_common *common, int ordering, bool postorder )
 	common->postorder = postorder;
 }
 
-/* order[k] = the free node (in first-come numbering) eliminated k-th. The order is found on the graph of
- * nodes: three times smaller than the matrix's, and a node's three axes stay together. */
+/* order[k] = the free node (in first-come numbering) eliminated k-th. */
+static lmbStatus TryOrder( lmbSolverPlan *plan, cholmod_sparse *graph, int ordering, double *operations,
+                           int32_t *order, lmbError *error )
+{
+	cholmod_common *common = &plan->common;
+	UseOrdering( common, ordering, true );
+	common->supernodal = CHOLMOD_SIMPLICIAL;
+	cholmod_factor *analysis = cholmod_analyze( graph, common );
+	if ( analysis == NULL )
+		return CholmodError( plan, error, "ordering the lattice" );
+	const int *permutation = analysis->Perm;
+	bool better = common->fl < *operations;
+	for ( size_t k = 0; better && k < graph->nrow; ++k )
+		order[k] = permutation[k];
+	*operations = better ? common->fl : *operations;
+	cholmod_free_factor( &analysis, common );
+	return lmb_statusOk;
+}
+
+/* The order is found on the graph of nodes: three times smaller than the matrix's, and a node's three axes
+ * stay together. */
 static lmbStatus FindOrder( lmbSolverPlan *plan, const uint64_t *pairs, size_t pairCount,
                             lmbOrdering ordering, int32_t *order, lmbError *error )
 {
-	cholmod_common *common = &plan->common;
 	size_t n = (size_t)plan->freeCount;
 	cholmod_sparse *graph =
-	    cholmod_allocate_sparse( n, n, pairCount, true, true, -1, CHOLMOD_PATTERN, common );
+	    cholmod_allocate_sparse( n, n, pairCount, true, true, -1, CHOLMOD_PATTERN, &plan->common );
 	if ( graph == NULL )
 		return CholmodError( plan, error, "ordering the lattice" );
 	int *start = graph->p, *row = graph->i;
@@ -82,17 +100,14 @@ static lmbStatus FindOrder( lmbSolverPlan *plan, const uint64_t *pairs, size_t p
 	}
 	for ( size_t j = 0; j < n; ++j )
 		start[j + 1] += start[j];
-	UseOrdering( common, ordering == lmb_orderingAmd ? CHOLMOD_AMD : CHOLMOD_METIS, true );
-	common->supernodal = CHOLMOD_SIMPLICIAL;
-	cholmod_factor *analysis = cholmod_analyze( graph, common );
-	cholmod_free_sparse( &graph, common );
-	if ( analysis == NULL )
-		return CholmodError( plan, error, "ordering the lattice" );
-	const int *permutation = analysis->Perm;
-	for ( size_t k = 0; k < n; ++k )
-		order[k] = permutation[k];
-	cholmod_free_factor( &analysis, common );
-	return lmb_statusOk;
+	double operations = INFINITY;
+	lmbStatus status = lmb_statusOk;
+	if ( ordering != lmb_orderingMetis )
+		status = TryOrder( plan, graph, CHOLMOD_AMD, &operations, order, error );
+	if ( status == lmb_statusOk && ordering != lmb_orderingAmd )
+		status = TryOrder( plan, graph, CHOLMOD_METIS, &operations, order, error );
+	cholmod_free_sparse( &graph, &plan->common );
+	return status;
 }
 
 static lmbStatus Number( lmbSolverPlan *plan, lmbOrdering ordering, lmbError *error )

@@ -39,7 +39,7 @@ static void Make( Fixture *f, int across, const lmbSolverDef *solverDef )
 	lmbError error = { 0 };
 	BoxDef def = Beam( across );
 	Box_MakeTissue( &def, &f->tissue );
-	CHECK_OR_STOP( lmbSolverPlan_Make( &f->tissue, lmb_orderingMetis, &f->plan, &error ) == lmb_statusOk );
+	CHECK_OR_STOP( lmbSolverPlan_Make( &f->tissue, lmb_orderingBest, &f->plan, &error ) == lmb_statusOk );
 	CHECK_OR_STOP( lmbSolver_Make( f->plan, solverDef, &f->solver, &error ) == lmb_statusOk );
 	f->displacement = calloc( 3 * (size_t)f->tissue.nodeCount, sizeof( double ) );
 	f->nodes = calloc( 3 * (size_t)f->tissue.nodeCount, sizeof( double ) );

@@ -196,14 +196,16 @@ static void ProjectionClampsTheSpectrum( void **state )
 	int projected = 0;
 	for ( int n = 0; n < 200; ++n )
 	{
-		double F[9], tangent[81], negative[81] = { 0 }, before[9], after[9], copy[81];
+		double F[9], tangent[81], values[9], modes[9][9], before[9], after[9], copy[81];
 		RandomDeformation( &random, n, F );
 		lmbElastic_Tangent( &elastic, F, tangent );
-		projected += lmbElastic_NegativeTangent( &elastic, F, negative );
+		int negative = lmbElastic_NegativeModes( &elastic, F, values, modes );
+		projected += negative > 0;
 		memcpy( copy, tangent, sizeof( copy ) );
 		Eigenvalues( copy, 9, before );
-		for ( int e = 0; e < 81; ++e )
-			copy[e] = tangent[e] - negative[e];
+		memcpy( copy, tangent, sizeof( copy ) );
+		for ( int e = 0; e < 81 * negative; ++e )
+			copy[e % 81] -= values[e / 81] * modes[e / 81][e % 81 / 9] * modes[e / 81][e % 9];
 		Eigenvalues( copy, 9, after );
 		qsort( before, 9, sizeof( double ), CompareDoubles );
 		qsort( after, 9, sizeof( double ), CompareDoubles );

@@ -228,7 +228,7 @@ static void LoadedIsWhatWasSolved( void **state )
 	lmbSolver *solver;
 	lmbSolverDef solverDef = lmbDefaultSolverDef();
 	solverDef.gravity[1] = -9.81;
-	CHECK_OR_STOP( lmbSolverPlan_Make( &scene.tissue, lmb_orderingMetis, &plan, &error ) == lmb_statusOk );
+	CHECK_OR_STOP( lmbSolverPlan_Make( &scene.tissue, lmb_orderingBest, &plan, &error ) == lmb_statusOk );
 	CHECK_OR_STOP( lmbSolver_Make( plan, &solverDef, &solver, &error ) == lmb_statusOk );
 	size_t numbers = 3 * (size_t)scene.tissue.nodeCount;
 	double bones[24], *displacement = calloc( numbers, 8 ), *nodes = calloc( numbers, 8 );

@@ -19,7 +19,7 @@ typedef struct Fixture
 static void Make( Fixture *f, const lmbSolverDef *def )
 {
 	lmbError error = { 0 };
-	CHECK_OR_STOP( lmbSolverPlan_Make( &f->tissue, lmb_orderingMetis, &f->plan, &error ) == lmb_statusOk );
+	CHECK_OR_STOP( lmbSolverPlan_Make( &f->tissue, lmb_orderingBest, &f->plan, &error ) == lmb_statusOk );
 	CHECK_OR_STOP( lmbSolver_Make( f->plan, def, &f->solver, &error ) == lmb_statusOk );
 	f->nodes = calloc( 3 * (size_t)f->tissue.nodeCount, sizeof( double ) );
 }
