@@ -90,6 +90,15 @@ extern "C"
 	                         const char **problem );
 
 	lmbFleshInfo lmbFlesh_Info( const lmbFlesh *model );
+
+	/* What a program needs to match its own skeleton and mesh to the model's. Names are UTF-8; a bone's
+	 * parent is below its own index, or -1; all point into the model's data. bone outside 0 .. boneCount - 1:
+	 * NULL and -1. */
+	const char *lmbFlesh_BoneName( const lmbFlesh *model, int bone );
+	int lmbFlesh_BoneParent( const lmbFlesh *model, int bone );
+	const int32_t *lmbFlesh_Triangles( const lmbFlesh *model ); /* (triangleCount x 3) */
+	const float *lmbFlesh_Bind( const lmbFlesh *model );        /* (vertexCount x 3) m, bind space */
+
 	lmbFleshDef lmbDefaultFleshDef( const lmbFlesh *model );
 
 	/* Bytes of an instance: 0 when def asks for springs or a network that the model lacks, or is out of

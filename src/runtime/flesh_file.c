@@ -141,6 +141,40 @@ static void CheckWeights( Reader *reader, const lmbFleshFile *file )
 	}
 }
 
+/* boneCount strings of UTF-8, each ending in a zero. */
+static void CheckNames( Reader *reader, const lmbFleshFile *file, int64_t bytes )
+{
+	const uint8_t *at = (const uint8_t *)file->names, *end = at + bytes;
+	int64_t count = 0;
+	for ( int length = 0; reader->problem == NULL && at < end; at += length )
+	{
+		length = lmbUtf8_Length( at, end );
+		count += *at == 0;
+		if ( length == 0 )
+			Corrupt( reader, "bone_names is not UTF-8" );
+	}
+	if ( reader->problem == NULL && ( count != file->boneCount || end[-1] != 0 ) )
+		Corrupt( reader, "bone_names does not hold a name for each bone" );
+}
+
+static void ReadBones( Reader *reader, lmbFleshFile *file )
+{
+	int64_t count[1] = { -1 }, bytes[1] = { -1 };
+	file->parents = GET( reader, "bone_parents", lmb_dataI32, 1, count );
+	file->boneCount = ReadCount( reader, count[0], boneLimit, "the model has more than 65536 bones" );
+	file->names = GET( reader, "bone_names", lmb_dataU8, 1, bytes );
+	if ( reader->problem == NULL && file->boneCount < 1 )
+		Corrupt( reader, "the model has no bones" );
+	if ( reader->problem == NULL )
+		CheckNames( reader, file, bytes[0] );
+	for ( int j = 0; reader->problem == NULL && j < file->boneCount; ++j )
+	{
+		if ( file->parents[j] < -1 || file->parents[j] >= j )
+			Corrupt( reader, "a bone's parent does not come before it" );
+		file->featureCount += lmbBone_FeatureCount( file->parents, j );
+	}
+}
+
 static void ReadSkin( Reader *reader, lmbFleshFile *file )
 {
 	int64_t shape[2] = { -1, 3 };
@@ -154,17 +188,14 @@ static void ReadSkin( Reader *reader, lmbFleshFile *file )
 	file->triangles = GET( reader, "triangles", lmb_dataI32, 2, shape );
 	file->triangleCount =
 	    ReadCount( reader, shape[0], 2 * vertexLimit, "the model has more than 33554432 triangles" );
-	shape[0] = -1;
-	file->parents = GET( reader, "bone_parents", lmb_dataI32, 1, shape );
-	file->boneCount = ReadCount( reader, shape[0], boneLimit, "the model has more than 65536 bones" );
 	shape[0] = vertexCount, shape[1] = -1;
 	file->vertexBones = GET( reader, "vertex_bones", lmb_dataU16, 2, shape );
 	file->influenceCount = ReadCount( reader, shape[1], influenceLimit, "a vertex has more than 64 bones" );
 	file->weights = GET( reader, "vertex_weights", lmb_dataF32, 2, shape );
 	if ( reader->problem != NULL )
 		return;
-	if ( vertexCount < 1 || file->boneCount < 1 || file->influenceCount < 1 )
-		Corrupt( reader, "the model has no vertices, no bones or no weights" );
+	if ( vertexCount < 1 || file->influenceCount < 1 )
+		Corrupt( reader, "the model has no vertices or no weights" );
 	CheckFloats( reader, file->bind, 3 * vertexCount );
 	CheckWeights( reader, file );
 	CheckIndices( reader, file->triangles, 3 * (int64_t)file->triangleCount, 0, vertexCount );
@@ -175,12 +206,6 @@ static void ReadSkin( Reader *reader, lmbFleshFile *file )
 			Corrupt( reader, "normal_groups does not name the first vertex of each group" );
 		if ( !( file->softness[v] >= 0.0f && file->softness[v] <= 1.0f ) )
 			Corrupt( reader, "softness leaves the range from 0 to 1" );
-	}
-	for ( int j = 0; reader->problem == NULL && j < file->boneCount; ++j )
-	{
-		if ( file->parents[j] < -1 || file->parents[j] >= j )
-			Corrupt( reader, "a bone's parent does not come before it" );
-		file->featureCount += lmbBone_FeatureCount( file->parents, j );
 	}
 }
 
@@ -316,6 +341,7 @@ lmbStatus lmbFleshFile_Read( const void *data, size_t size, lmbFleshFile *file, 
 	reader.status = lmbTensors_Check( data, size, &reader.problem );
 	if ( reader.problem == NULL && CheckFormat( &reader ) )
 	{
+		ReadBones( &reader, file );
 		ReadSkin( &reader, file );
 		ReadNetwork( &reader, file );
 		ReadModes( &reader, file );

@@ -34,6 +34,7 @@ typedef struct lmbFleshFile
 	const int32_t *groups;       /* (vertexCount) */
 	const float *softness;       /* (vertexCount) */
 	const int32_t *parents;      /* (boneCount) */
+	const char *names;           /* boneCount strings, each with its zero */
 	/* All regions behind one another; NULL without a network. */
 	const int32_t *regions; /* (regionCount x lmbRegionColumns) */
 	const int32_t *features, *regionVertices;

@@ -16,6 +16,17 @@ typedef struct Packing
 	int32_t *place; /* (vertexCount) block * lmbLanes + lane of each vertex */
 } Packing;
 
+static void PackNames( Packing *packing )
+{
+	const lmbFleshFile *file = packing->file;
+	const char **names = lmbCarver_Take( &packing->carver, (uint64_t)file->boneCount, sizeof( char * ) );
+	const char *at = file->names;
+	for ( int j = 0; names != NULL && j < file->boneCount; ++j, at += strlen( at ) + 1 )
+		names[j] = at;
+	if ( names != NULL )
+		packing->model->boneNames = names;
+}
+
 static void CountBlocks( const lmbFleshFile *file, int *softBlocks, int *blocks )
 {
 	int soft = 0;
@@ -331,6 +342,7 @@ static size_t Pack( const lmbFleshFile *file, void *memory )
 		model->influenceCount = file->influenceCount;
 		model->pairCount = file->pairCount;
 		model->featureCount = file->featureCount;
+		model->bind = file->bind;
 		model->parents = file->parents;
 		model->triangles = file->triangles;
 		model->groups = file->groups;
@@ -340,6 +352,7 @@ static size_t Pack( const lmbFleshFile *file, void *memory )
 		model->vertexSprings = file->vertexSprings;
 		model->remainderSprings = file->remainderSprings;
 	}
+	PackNames( &packing );
 	PackSkin( &packing );
 	PackNetwork( &packing );
 	PackModes( &packing );
@@ -383,6 +396,26 @@ lmbStatus lmbFlesh_Load( const void *data, size_t size, void *memory, size_t mem
 lmbFleshInfo lmbFlesh_Info( const lmbFlesh *model )
 {
 	return model->info;
+}
+
+const char *lmbFlesh_BoneName( const lmbFlesh *model, int bone )
+{
+	return bone >= 0 && bone < model->info.boneCount ? model->boneNames[bone] : NULL;
+}
+
+int lmbFlesh_BoneParent( const lmbFlesh *model, int bone )
+{
+	return bone >= 0 && bone < model->info.boneCount ? model->parents[bone] : -1;
+}
+
+const int32_t *lmbFlesh_Triangles( const lmbFlesh *model )
+{
+	return model->triangles;
+}
+
+const float *lmbFlesh_Bind( const lmbFlesh *model )
+{
+	return model->bind;
 }
 
 lmbFleshDef lmbDefaultFleshDef( const lmbFlesh *model )

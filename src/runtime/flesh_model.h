@@ -29,6 +29,8 @@ struct lmbFlesh
 	int influenceCount, pairCount, featureCount, regionCount;
 	uint64_t key; /* of the file's bytes: a saved state belongs to one model */
 
+	const float *bind;        /* (vertexCount x 3) */
+	const char **boneNames;   /* (boneCount) */
 	const int32_t *parents;   /* (boneCount) */
 	const int32_t *triangles; /* (triangleCount x 3) */
 	const int32_t *groups;    /* (vertexCount) */

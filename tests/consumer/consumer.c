@@ -38,6 +38,9 @@ static int RunModel( const void *data, size_t size )
 	void *bodyMemory = aligned_alloc( 64, ( bodySize + 63 ) / 64 * 64 );
 	if ( lmbFleshBody_Place( model, &def, bodyMemory, bodySize, &body ) != lmb_statusOk )
 		return 4;
+	if ( lmbFlesh_BoneName( model, 0 ) == NULL || lmbFlesh_BoneParent( model, 0 ) != -1 ||
+	     lmbFlesh_Triangles( model ) == NULL || lmbFlesh_Bind( model ) == NULL )
+		return 8;
 	float *bones = calloc( (size_t)info.boneCount * 12, sizeof( float ) );
 	for ( int j = 0; j < info.boneCount; ++j )
 		bones[12 * j] = bones[12 * j + 5] = bones[12 * j + 10] = 1.0f;

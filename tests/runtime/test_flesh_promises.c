@@ -68,6 +68,30 @@ enum
 	numbers = 3 * 90 /* of smallFixture's shape */
 };
 
+static void TellsWhatItHolds( void **state )
+{
+	(void)state;
+	lmbFleshInfo info = lmbFlesh_Info( model.flesh );
+	CHECK( info.hasNetwork && info.hasModes && info.hasFittedModes && info.hasHybrid &&
+	       info.hasVertexSprings );
+	CHECK_INT( info.boneCount, fixture.def.boneCount );
+	CHECK_INT( info.modeCount, fixture.def.modeCount );
+	CHECK_INT( info.coefficientCount, fixture.network.coefficientCount );
+	for ( int j = 0; j < info.boneCount; ++j )
+	{
+		CHECK( strcmp( lmbFlesh_BoneName( model.flesh, j ), fixture.character.bones[j].name ) == 0 );
+		CHECK_INT( lmbFlesh_BoneParent( model.flesh, j ), fixture.character.bones[j].parent );
+	}
+	CHECK( lmbFlesh_BoneName( model.flesh, -1 ) == NULL &&
+	       lmbFlesh_BoneName( model.flesh, info.boneCount ) == NULL );
+	CHECK_INT( lmbFlesh_BoneParent( model.flesh, info.boneCount ), -1 );
+	CHECK_INT( info.triangleCount, fixture.character.triangleCount );
+	for ( int i = 0; i < 3 * info.triangleCount; ++i )
+		CHECK_INT( lmbFlesh_Triangles( model.flesh )[i], fixture.character.triangles[i] );
+	for ( int i = 0; i < 3 * info.vertexCount; ++i )
+		CHECK_NEAR( lmbFlesh_Bind( model.flesh )[i], fixture.character.bind[i], 0.0 );
+}
+
 static void AsleepAtFirst( void **state )
 {
 	(void)state;
@@ -490,6 +514,7 @@ static void NormalsAreUnitAndShared( void **state )
 int main( void )
 {
 	const struct CMUnitTest tests[] = {
+	    CHECK_TEST( TellsWhatItHolds ),
 	    CHECK_TEST( AsleepAtFirst ),
 	    CHECK_TEST( NoTimeChangesNothing ),
 	    CHECK_TEST( PauseIsNoMotion ),

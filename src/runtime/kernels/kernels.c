@@ -190,10 +190,10 @@ void lmbKernel_Normals( int vertexCount, int triangleCount, const int32_t *restr
 		float *n = normals + 3 * (size_t)v;
 		float length = sqrtf( n[0] * n[0] + n[1] * n[1] + n[2] * n[2] );
 		bool sound = length > 1e-30f && length < 1e30f; /* else the squares have left the range of float */
-		float scale = sound ? 1.0f / length : 0.0f;
-		n[0] *= scale;
+		float scale = 1.0f / length;
+		n[0] = sound ? n[0] * scale : 0.0f;
 		n[1] = sound ? n[1] * scale : 1.0f;
-		n[2] *= scale;
+		n[2] = sound ? n[2] * scale : 0.0f;
 	}
 	for ( int v = 0; v < vertexCount; ++v )
 		if ( group[v] != v )
