@@ -144,20 +144,22 @@ typedef struct Objective
 
 static double Evaluate( const Objective *objective, lmbSpringPoint point, double *gradient, double *hessian )
 {
-	double scale = 1.0 / objective->energy, pull = objective->search->priorWeight;
+	double scale = 1.0 / objective->energy;
+	double pullK = objective->search->priorWeight.logStiffness,
+	       pullC = objective->search->priorWeight.logDamping;
 	double k = point.logStiffness - objective->search->prior.logStiffness;
 	double c = point.logDamping - objective->search->prior.logDamping;
 	double value =
 	    scale * lmbSpring_Error( objective->record, objective->frameWeights, point, gradient, hessian );
 	if ( gradient != NULL )
 	{
-		gradient[0] = scale * gradient[0] + 2.0 * pull * k;
-		gradient[1] = scale * gradient[1] + 2.0 * pull * c;
-		hessian[0] = scale * hessian[0] + 2.0 * pull;
+		gradient[0] = scale * gradient[0] + 2.0 * pullK * k;
+		gradient[1] = scale * gradient[1] + 2.0 * pullC * c;
+		hessian[0] = scale * hessian[0] + 2.0 * pullK;
 		hessian[1] *= scale;
-		hessian[2] = scale * hessian[2] + 2.0 * pull;
+		hessian[2] = scale * hessian[2] + 2.0 * pullC;
 	}
-	return value + pull * ( k * k + c * c );
+	return value + pullK * k * k + pullC * c * c;
 }
 
 static double Bound( double x, double low, double high )

@@ -45,14 +45,13 @@ typedef struct lmbSpringFit
 	double share;  /* captured: 1 - sum|truth - spring|^2 / energy over them; 0 when energy is 0 */
 } lmbSpringFit;
 
-/* How a spring is sought. The prior is a weak pull, as a share of the record's energy for one unit of log^2:
- * it decides only what the motion leaves open. */
+/* How a spring is sought. The prior pulls: priorWeight is what one unit of log^2 costs, as a share of the
+ * record's energy, for each of the two. It decides what the motion leaves open. */
 typedef struct lmbSpringSearch
 {
 	lmbOptimizer optimizer;
 	double dropShare; /* worst frames left out in the second pass */
-	lmbSpringPoint prior;
-	double priorWeight;
+	lmbSpringPoint prior, priorWeight;
 	const lmbSpringPoint *starts; /* (startCount) tried; the best two are followed */
 	int startCount;
 } lmbSpringSearch;

@@ -50,7 +50,7 @@ static lmbSpringPoint At( double stiffness, double damping )
 static lmbSpringSearch Search( lmbOptimizer optimizer, double dropShare, const lmbSpringPoint *starts,
                                int count )
 {
-	return ( lmbSpringSearch ){ optimizer, dropShare, At( 600.0, 10.0 ), 1e-6, starts, count };
+	return ( lmbSpringSearch ){ optimizer, dropShare, At( 600.0, 10.0 ), { 1e-6, 1e-6 }, starts, count };
 }
 
 static void FillStarts( lmbSpringPoint *starts )
