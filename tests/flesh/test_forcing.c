@@ -4,6 +4,7 @@
 #include "check.h"
 #include "flesh/shaken_box.h"
 #include "flesh/skinning.h"
+#include "formats/motion.h"
 #include "runtime/target.h"
 
 typedef struct Scene
@@ -331,6 +332,66 @@ static void SkinRows( void **state )
 	FreeScene( &scene );
 }
 
+/* The same on a real body and a real motion: jumping jacks, arms from the hips to over the head. */
+static void ReducedOnTheHuman( void **state )
+{
+	(void)state;
+	const char *path = LMB_TEST_SHARED "/assets/human.glb";
+	CHECK_SHARED( path );
+	Scene scene = { 0 };
+	lmbError error = { 0 };
+	lmbImportDef import = { 0 };
+	lmbTissueDef tissueDef = lmbDefaultTissueDef();
+	lmbMotionDef motionDef = lmbDefaultMotionDef();
+	lmbCharacter *character = NULL;
+	lmbTissue *tissue = NULL;
+	lmbTissueReport report;
+	lmbMotion *motion = NULL;
+	tissueDef.nodeTarget = 1000;
+	CHECK_OR_STOP( lmbCharacter_Load( path, &import, &character, &error ) == lmb_statusOk );
+	CHECK_OR_STOP( lmbTissue_Make( character, &tissueDef, NULL, &tissue, &report, &error ) == lmb_statusOk );
+	CHECK_OR_STOP( lmbModes_Compute( tissue, 32, NULL, &scene.modes, &error ) == lmb_statusOk );
+	CHECK_OR_STOP( lmbMotion_Make( character, lmbCharacter_FindClip( character, "cmu_jumping_jacks" ),
+	                               &motionDef, &motion, &error ) == lmb_statusOk );
+	scene.springs.modeCount = scene.modes->count;
+	scene.springs.boneCount = tissue->boneCount;
+	CHECK_OR_STOP( lmbForcing_Reduce( tissue, scene.modes, NULL, &scene.springs, &error ) == lmb_statusOk );
+	int frames = (int)( 60.0 * motion->duration );
+	size_t nodes = 3 * (size_t)tissue->nodeCount, bones = 12 * (size_t)tissue->boneCount;
+	lmbSequence sequence = {
+	    .frameCount = frames, .boneCount = tissue->boneCount, .nodeCount = tissue->nodeCount, .rate = 60.0 };
+	sequence.bones = LMB_NEW( &scene.arena, double, bones *(size_t)frames );
+	sequence.still = LMB_NEW( &scene.arena, float, nodes *(size_t)frames );
+	double *skinned = LMB_NEW( &scene.arena, double, nodes );
+	lmbWeights weights = { tissue->nodeCount, tissue->influenceCount, tissue->nodeBones,
+	                       tissue->nodeWeights };
+	for ( int n = 0; n < frames; ++n )
+	{
+		lmbMotion_Pose( motion, n / 60.0, sequence.bones + bones * (size_t)n );
+		lmbSkin_Points( &weights, sequence.bones + bones * (size_t)n, tissue->nodes, skinned );
+		Shake_Store( skinned, nodes, sequence.still + nodes * (size_t)n );
+	}
+	lmbModalRows full, reduced;
+	MakeRows( &scene, frames, &full );
+	MakeRows( &scene, frames, &reduced );
+	lmbFrames view;
+	CHECK_INT( lmbFrames_Make( &sequence, frames, &scene.arena, &view, &error ), lmb_statusOk );
+	CHECK_INT( lmbForcing_Modal( tissue, scene.modes, lmb_targetCubic, &view, NULL, &full, &error ),
+	           lmb_statusOk );
+	lmbForcing_Reduced( &scene.springs, lmb_targetCubic, &view, NULL, &reduced );
+	size_t count = (size_t)frames * (size_t)scene.modes->count;
+	double off = Rms( full.start, reduced.start, count ) / Rms( full.start, NULL, count );
+	printf( "human, jumping jacks, %d bone pairs: reduced forcing off by %.2f %%\n", scene.springs.pairCount,
+	        100.0 * off );
+	CHECK( off < 0.05 );
+	lmbMotion_Free( motion );
+	lmbModes_Free( scene.modes );
+	lmbTissue_Free( tissue );
+	lmbCharacter_Free( character );
+	lmbArena_Free( &scene.springs.arena );
+	lmbArena_Free( &scene.arena );
+}
+
 int main( void )
 {
 	const struct CMUnitTest tests[] = {
@@ -339,6 +400,7 @@ int main( void )
 	    CHECK_TEST( ReducedAgainstFull ),
 	    CHECK_TEST( CoefficientsAddTheirPart ),
 	    CHECK_TEST( SkinRows ),
+	    CHECK_TEST( ReducedOnTheHuman ),
 	};
 	return CHECK_RUN( tests );
 }
