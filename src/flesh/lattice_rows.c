@@ -141,7 +141,7 @@ static lmbStatus Arrange( lmbRows *rows, const RawList *list, lmbError *error )
 {
 	size_t rowCount = (size_t)rows->counts[0] * (size_t)rows->counts[1];
 	rows->first = calloc( rowCount + 2, sizeof( *rows->first ) );
-	rows->crossings = malloc( ( list->count + 1 ) * sizeof( *rows->crossings ) );
+	rows->crossings = calloc( list->count + 1, sizeof( *rows->crossings ) );
 	if ( rows->first == NULL || rows->crossings == NULL )
 		return lmbError_Memory( error );
 	for ( size_t i = 0; i < list->count; ++i )

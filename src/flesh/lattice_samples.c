@@ -1,11 +1,10 @@
 #include "flesh/lattice_samples.h"
 
 #include "base/math3.h"
-#include "flesh/lattice_rows.h"
+#include "flesh/lattice_open.h"
 
-static const int cellLimit = 1 << 23;   /* at most 1 GB of rows */
-static const int blockLimit = 400000;   /* about 600 MB of samples */
-static const double windingReach = 2.0; /* errors below 0.05, see winding.h: one half is far away */
+static const int cellLimit = 1 << 23; /* at most 1 GB of rows */
+static const int blockLimit = 400000; /* about 600 MB of samples */
 
 /* The plane of a mirrored body, where there is one: bodies stand about 0 or about their own middle. */
 static double GridCentre( const lmbSurface *surface, int axis )
@@ -91,7 +90,7 @@ static void MarkTriangle( const lmbSurface *surface, const lmbGrid *grid, int tr
 			}
 }
 
-/* Cells within one cell of a border edge, followed in steps of half a cell. */
+/* Cells within three quarters of a cell of a border edge, followed in steps of half a cell. */
 static void MarkBorder( const lmbSurface *surface, const lmbGrid *grid, int border, uint8_t *marks )
 {
 	const double *a = surface->points + 3 * (size_t)surface->borders[2 * (size_t)border];
@@ -104,18 +103,12 @@ static void MarkBorder( const lmbSurface *surface, const lmbGrid *grid, int bord
 		double point[3];
 		lmbAddScaled( point, a, (double)s / steps, edge );
 		int from[3], to[3];
-		CellRange( grid, point, point, 1.25 * grid->cell, from, to );
+		CellRange( grid, point, point, 0.75 * grid->cell, from, to );
 		for ( int x = from[0]; x <= to[0]; ++x )
 			for ( int y = from[1]; y <= to[1]; ++y )
 				for ( int z = from[2]; z <= to[2]; ++z )
 					marks[lmbGrid_Cell( grid, x, y, z )] |= cellTouched | cellBorder;
 	}
-}
-
-static void SamplePoint( const lmbGrid *grid, const int *sample, double *point )
-{
-	for ( int a = 0; a < 3; ++a )
-		point[a] = grid->origin[a] + ( sample[a] + 0.5 ) * ( grid->cell / lmbCellSide );
 }
 
 typedef struct Scan
@@ -124,7 +117,8 @@ typedef struct Scan
 	const lmbJob *job;
 	lmbSamples *samples;
 	uint8_t *marks;
-	const lmbRows *rows;
+	lmbOpenCell *open; /* (blockCount); NULL when every part is balanced */
+	lmbRows rows[3];
 } Scan;
 
 static int16_t Winding256( double winding )
@@ -132,24 +126,22 @@ static int16_t Winding256( double winding )
 	return (int16_t)lrint( fmin( fmax( 256.0 * winding, -32000.0 ), 32000.0 ) );
 }
 
-/* Far from its borders an open part winds a fractional, slowly varying number of times more than the row's
- * crossings say. Where that fraction is close to a whole number in the middle of the cell, it is taken for
- * the whole cell; otherwise every sample asks the tree. */
-static void FillOpen( const Scan *scan, int cell, const int *first, const int *whole, const int *open,
+/* Open parts add what the cell knows about them, or every sample asks the tree (open cell near a border). */
+static void FillOpen( const Scan *scan, int block, const int *first, const int *whole, const int *open,
                       int16_t *out )
 {
-	const lmbTriangleTree *tree = scan->surface->open;
-	double point[3];
-	int sample[3] = { first[0], first[1], first[2] + lmbCellSide / 2 };
-	SamplePoint( &scan->samples->grid, sample, point );
-	double rest = lmbTriangleTree_Winding( tree, point, windingReach ) - open[lmbCellSide / 2];
-	bool steady = !( scan->marks[cell] & cellBorder ) && fabs( rest - rint( rest ) ) < 0.2;
+	double row[lmbCellSide];
+	lmbOpenCell_Row( scan->open + block, first[0] % lmbCellSide, first[1] % lmbCellSide, open, row );
 	for ( int s = 0; s < lmbCellSide; ++s )
 	{
-		sample[2] = first[2] + s;
-		SamplePoint( &scan->samples->grid, sample, point );
-		double winding = steady ? open[s] + rest : lmbTriangleTree_Winding( tree, point, windingReach );
-		out[s] = Winding256( whole[s] + winding );
+		if ( scan->open[block].border )
+		{
+			double point[3];
+			lmbGrid_SamplePoint( &scan->samples->grid, ( const int[3] ){ first[0], first[1], first[2] + s },
+			                     point );
+			row[s] = lmbTriangleTree_Winding( scan->surface->open, point, lmbWindingReach );
+		}
+		out[s] = Winding256( whole[s] + row[s] );
 	}
 }
 
@@ -163,10 +155,10 @@ static void FillDamaged( const Scan *scan, int x, int y )
 		for ( int s = 0; block >= 0 && s < lmbCellSide; ++s )
 		{
 			double point[3];
-			SamplePoint( &samples->grid, ( const int[3] ){ x, y, z * lmbCellSide + s }, point );
+			lmbGrid_SamplePoint( &samples->grid, ( const int[3] ){ x, y, z * lmbCellSide + s }, point );
 			samples->winding[(size_t)block * lmbCellSamples +
 			                 lmbCell_Sample( x % lmbCellSide, y % lmbCellSide, s )] =
-			    Winding256( lmbTriangleTree_Winding( scan->surface->tree, point, windingReach ) );
+			    Winding256( lmbTriangleTree_Winding( scan->surface->tree, point, lmbWindingReach ) );
 		}
 	}
 }
@@ -176,11 +168,11 @@ static void FillRow( const Scan *scan, int x, int y )
 {
 	lmbSamples *samples = scan->samples;
 	const lmbGrid *grid = &samples->grid;
-	size_t row = (size_t)x * (size_t)scan->rows->counts[1] + (size_t)y;
-	const lmbCrossing *next = scan->rows->crossings + scan->rows->first[row];
-	const lmbCrossing *end = scan->rows->crossings + scan->rows->first[row + 1];
-	bool middle = x % lmbCellSide == lmbCellSide / 2 && y % lmbCellSide == lmbCellSide / 2;
-	bool hasOpen = scan->surface->borderCount > 0;
+	const lmbRows *rows = scan->rows + 2;
+	size_t row = (size_t)x * (size_t)rows->counts[1] + (size_t)y;
+	const lmbCrossing *next = rows->crossings + rows->first[row];
+	const lmbCrossing *end = rows->crossings + rows->first[row + 1];
+	bool middle = x % lmbCellSide == lmbCellMiddle && y % lmbCellSide == lmbCellMiddle;
 	int closedCount = 0, openCount = 0;
 	for ( int z = 0; z < grid->dims[2]; ++z )
 	{
@@ -203,8 +195,8 @@ static void FillRow( const Scan *scan, int x, int y )
 		int16_t *out = samples->winding + (size_t)block * lmbCellSamples +
 		               lmbCell_Sample( x % lmbCellSide, y % lmbCellSide, 0 );
 		int first[3] = { x, y, z * lmbCellSide };
-		if ( hasOpen )
-			FillOpen( scan, cell, first, whole, open, out );
+		if ( scan->open != NULL )
+			FillOpen( scan, block, first, whole, open, out );
 		else
 			for ( int s = 0; s < lmbCellSide; ++s )
 				out[s] = Winding256( whole[s] );
@@ -220,7 +212,7 @@ static lmbStatus FillSlice( void *context, int x, int worker, lmbError *error )
 	Scan *scan = context;
 	(void)worker;
 	(void)error;
-	for ( int y = 0; y < scan->rows->counts[1]; ++y )
+	for ( int y = 0; y < scan->rows[2].counts[1]; ++y )
 		FillRow( scan, x, y );
 	return lmb_statusOk;
 }
@@ -235,14 +227,11 @@ static lmbStatus FindUncertain( void *context, int x, int worker, lmbError *erro
 	for ( int y = 0; y < grid->dims[1]; ++y )
 		for ( int z = 0; z < grid->dims[2]; ++z )
 		{
-			int cell = lmbGrid_Cell( grid, x, y, z ), middle = lmbCellSide / 2;
+			int cell = lmbGrid_Cell( grid, x, y, z );
 			if ( scan->marks[cell] != 0 )
 				continue;
-			double point[3];
-			int sample[3] = { x * lmbCellSide + middle, y * lmbCellSide + middle, z * lmbCellSide + middle };
-			SamplePoint( grid, sample, point );
-			double winding = lmbTriangleTree_Winding( scan->surface->open, point, windingReach );
-			if ( fabs( winding - rint( winding ) ) > 0.2 )
+			double winding = lmbOpenCell_Middle( scan->surface, grid, x, y, z );
+			if ( fabs( winding - rint( winding ) ) > lmbOpenSteady )
 				scan->marks[cell] |= cellTouched;
 			else
 				scan->samples->whole[cell] = (uint8_t)fmin( fmax( rint( winding ), 0.0 ), 100.0 );
@@ -317,21 +306,31 @@ static void FindRowGaps( const lmbRows *rows, int u, int v, lmbSamples *samples 
 	}
 }
 
-static lmbStatus ScanAxis( Scan *scan, int axis, lmbError *error )
+static lmbStatus ScanRows( Scan *scan, lmbError *error )
 {
-	lmbRows rows = { 0 };
-	lmbStatus status = lmbRows_Make( scan->surface, &scan->samples->grid, axis, &rows, error );
-	scan->rows = &rows;
-	/* Rows along z give the winding numbers, so that axis comes first. */
-	if ( status == lmb_statusOk && axis == 2 )
-		status = lmbJob_ForEach( scan->job, rows.counts[0], FillSlice, scan, error );
-	for ( int u = 0; status == lmb_statusOk && u < rows.counts[0]; ++u )
-		for ( int v = 0; v < rows.counts[1]; ++v )
-			FindRowGaps( &rows, u, v, scan->samples );
-	lmbRows_Free( &rows );
-	if ( status == lmb_statusOk && lmbJob_Cancelled( scan->job ) )
-		return lmbJob_CancelledStatus( error );
-	return status;
+	lmbSamples *samples = scan->samples;
+	for ( int axis = 0; axis < 3; ++axis )
+	{
+		if ( lmbJob_Cancelled( scan->job ) )
+			return lmbJob_CancelledStatus( error );
+		LMB_TRY( lmbRows_Make( scan->surface, &samples->grid, axis, scan->rows + axis, error ) );
+	}
+	if ( scan->surface->borderCount > 0 )
+	{
+		scan->open = LMB_NEW( &samples->arena, lmbOpenCell, samples->blockCount );
+		if ( scan->open == NULL )
+			return lmbError_Memory( error );
+		for ( int c = 0; c < samples->grid.cellCount; ++c )
+			if ( samples->blocks[c] >= 0 )
+				scan->open[samples->blocks[c]].border = scan->marks[c] & cellBorder;
+		LMB_TRY( lmbOpenCells_Measure( scan->surface, samples, scan->rows, scan->open, scan->job, error ) );
+	}
+	LMB_TRY( lmbJob_ForEach( scan->job, scan->rows[2].counts[0], FillSlice, scan, error ) );
+	for ( int axis = 0; axis < 3; ++axis )
+		for ( int u = 0; u < scan->rows[axis].counts[0]; ++u )
+			for ( int v = 0; v < scan->rows[axis].counts[1]; ++v )
+				FindRowGaps( scan->rows + axis, u, v, samples );
+	return lmb_statusOk;
 }
 
 lmbStatus lmbSamples_Make( const lmbSurface *surface, const lmbGrid *grid, const lmbJob *job,
@@ -344,10 +343,12 @@ lmbStatus lmbSamples_Make( const lmbSurface *surface, const lmbGrid *grid, const
 	scan.marks = LMB_NEW( &samples->arena, uint8_t, grid->cellCount );
 	if ( samples->blocks == NULL || samples->whole == NULL || scan.marks == NULL )
 		return lmbError_Memory( error );
-	LMB_TRY( MarkCells( &scan, error ) );
-	for ( int axis = 2; axis >= 0; --axis )
-		LMB_TRY( ScanAxis( &scan, axis, error ) );
-	return lmb_statusOk;
+	lmbStatus status = MarkCells( &scan, error );
+	if ( status == lmb_statusOk )
+		status = ScanRows( &scan, error );
+	for ( int axis = 0; axis < 3; ++axis )
+		lmbRows_Free( scan.rows + axis );
+	return status;
 }
 
 void lmbSamples_Free( lmbSamples *samples )

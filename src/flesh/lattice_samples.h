@@ -14,6 +14,7 @@
 enum
 {
 	lmbCellSide = 8, /* samples along the edge of a cell */
+	lmbCellMiddle = 4,
 	lmbCellSamples = lmbCellSide * lmbCellSide * lmbCellSide
 };
 
@@ -44,6 +45,13 @@ static inline int lmbGrid_Cell( const lmbGrid *grid, int x, int y, int z )
 static inline int lmbCell_Sample( int x, int y, int z )
 {
 	return ( x * lmbCellSide + y ) * lmbCellSide + z;
+}
+
+/* Where a sample, numbered over the whole grid along each axis, is. */
+static inline void lmbGrid_SamplePoint( const lmbGrid *grid, const int *sample, double *point )
+{
+	for ( int a = 0; a < 3; ++a )
+		point[a] = grid->origin[a] + ( sample[a] + 0.5 ) * ( grid->cell / lmbCellSide );
 }
 
 /* Inside means a winding number above one half. */

@@ -78,23 +78,28 @@ static double FirstCell( const lmbSurface *surface, int nodeTarget )
 	return high;
 }
 
-/* The lattice for one size of cell, without what neither the inside nor the skin needs. */
-static lmbStatus TryCell( const lmbTissueBuild *build, double cell, lmbLattice **out, lmbError *error )
+/* Leaves out of the lattice what neither the inside nor the skin needs. */
+static lmbStatus TrimToSkin( const lmbSurface *surface, lmbLattice *lattice, lmbError *error )
 {
-	const lmbSurface *surface = &build->surface;
-	LMB_TRY( lmbLattice_Make( surface, cell, build->job, out, error ) );
-	uint8_t *keep = calloc( (size_t)( *out )->tetCount + 1, 1 );
-	lmbStatus status = keep == NULL ? lmbError_Memory( error ) : lmb_statusOk;
-	for ( int p = 0; status == lmb_statusOk && p < surface->pointCount; ++p )
+	uint8_t *keep = calloc( (size_t)lattice->tetCount + 1, 1 );
+	if ( keep == NULL )
+		return lmbError_Memory( error );
+	for ( int p = 0; p < surface->pointCount; ++p )
 	{
 		lmbPlace place =
-		    lmbLattice_Locate( *out, surface->points + 3 * (size_t)p, surface->normals + 3 * (size_t)p );
+		    lmbLattice_Locate( lattice, surface->points + 3 * (size_t)p, surface->normals + 3 * (size_t)p );
 		if ( place.tet >= 0 )
 			keep[place.tet] = 1;
 	}
-	if ( status == lmb_statusOk )
-		status = lmbLattice_Trim( *out, keep, error );
+	lmbStatus status = lmbLattice_Trim( lattice, keep, error );
 	free( keep );
+	return status;
+}
+
+static lmbStatus TryCell( const lmbTissueBuild *build, double cell, lmbLattice **out, lmbError *error )
+{
+	LMB_TRY( lmbLattice_Make( &build->surface, cell, build->job, out, error ) );
+	lmbStatus status = TrimToSkin( &build->surface, *out, error );
 	if ( status != lmb_statusOk )
 	{
 		lmbLattice_Free( *out );
@@ -289,6 +294,19 @@ static lmbStatus CheckThickness( const lmbTissueBuild *build, lmbError *error )
 	return lmb_statusOk;
 }
 
+/* A closed skin whose volume the lattice does not have is worth a line. */
+static void ExplainVolume( const lmbTissueBuild *build )
+{
+	double share = build->lattice->volume / build->surface.volume - 1.0;
+	if ( build->surface.closed && fabs( share ) > 0.02 )
+		lmbJob_Note( build->job,
+		             "the lattice holds %.3g m^3 inside the skin, %+.1f %% of the skin's own %.3g m^3: %s",
+		             build->lattice->volume, 100.0 * share, build->surface.volume,
+		             share < 0.0 && build->surface.componentCount > 1
+		                 ? "parts that overlap count once, or are thinner than an eighth of a cell"
+		                 : "parts of it are thinner than an eighth of a cell" );
+}
+
 static void FillReport( const lmbTissueBuild *build, lmbTissueReport *report )
 {
 	const lmbTissue *tissue = build->tissue;
@@ -328,6 +346,8 @@ lmbStatus lmbTissue_Make( const lmbCharacter *character, const lmbTissueDef *def
 	if ( build.tissue == NULL )
 		return lmbError_Memory( error );
 	lmbStatus status = Build( &build, error );
+	if ( status == lmb_statusOk )
+		ExplainVolume( &build );
 	if ( status == lmb_statusOk && report != NULL )
 		FillReport( &build, report );
 	if ( status == lmb_statusOk )

@@ -180,26 +180,28 @@ static lmbStatus CheckSkin( const lmbTissue *tissue, const char *path, lmbError 
 	return lmb_statusOk;
 }
 
+static lmbStatus LoadInto( lmbTensorFile *file, const char *path, lmbTissue *tissue, lmbError *error )
+{
+	LMB_TRY( lmbTensorFile_Open( file, path, formatName, formatVersion, error ) );
+	LMB_TRY( ReadArrays( file, tissue, error ) );
+	LMB_TRY( CheckTets( tissue, path, error ) );
+	LMB_TRY( CheckNodes( tissue, path, error ) );
+	return CheckSkin( tissue, path, error );
+}
+
 lmbStatus lmbTissue_Load( const char *path, lmbTissue **out, lmbError *error )
 {
 	*out = NULL;
 	lmbTissue *tissue = calloc( 1, sizeof( *tissue ) );
 	lmbTensorFile *file = calloc( 1, sizeof( *file ) );
-	lmbStatus status = lmb_statusOk;
 	if ( tissue == NULL || file == NULL )
-		status = lmbError_Memory( error );
-	if ( status == lmb_statusOk )
-		status = lmbTensorFile_Open( file, path, formatName, formatVersion, error );
-	if ( status == lmb_statusOk )
-		status = ReadArrays( file, tissue, error );
-	if ( status == lmb_statusOk )
-		status = CheckTets( tissue, path, error );
-	if ( status == lmb_statusOk )
-		status = CheckNodes( tissue, path, error );
-	if ( status == lmb_statusOk )
-		status = CheckSkin( tissue, path, error );
-	if ( file != NULL )
-		lmbTensorFile_Close( file );
+	{
+		free( tissue );
+		free( file );
+		return lmbError_Memory( error );
+	}
+	lmbStatus status = LoadInto( file, path, tissue, error );
+	lmbTensorFile_Close( file );
 	free( file );
 	if ( status == lmb_statusOk )
 		*out = tissue;

@@ -228,42 +228,52 @@ static void KeepHeaviest( lmbTissue *tissue, int node, int bone, double weight )
 	weights[k] = weight;
 }
 
-static lmbStatus SolveBones( lmbTissueBuild *build, const SampleList *samples, cholmod_factor *factor,
-                             cholmod_common *common, lmbError *error )
+typedef struct Diffusion
 {
-	lmbTissue *tissue = build->tissue;
-	size_t n = (size_t)tissue->nodeCount;
-	lmbNearest *nearest = LMB_NEW( &build->scratch, lmbNearest, n );
-	cholmod_dense *columns = cholmod_zeros( n, bonesAtOnce, CHOLMOD_REAL, common );
-	lmbStatus status = nearest == NULL || columns == NULL ? lmbError_Memory( error ) : lmb_statusOk;
-	for ( size_t i = 0; status == lmb_statusOk && i < n; ++i )
-		nearest[i] = lmbTriangleTree_Nearest( build->surface.tree, tissue->nodes + 3 * i );
-	for ( int first = 0; status == lmb_statusOk && first < tissue->boneCount; first += bonesAtOnce )
+	lmbTissueBuild *build;
+	const SampleList *samples;
+	lmbNearest *nearest; /* (nodeCount) skin */
+	cholmod_factor *factor;
+	cholmod_dense *columns;
+	cholmod_common *common;
+} Diffusion;
+
+/* Bones first .. first + 15. */
+static lmbStatus SolveBones( const Diffusion *diffusion, int first, lmbError *error )
+{
+	lmbTissueBuild *build = diffusion->build;
+	size_t n = (size_t)build->tissue->nodeCount;
+	FillColumns( build, diffusion->samples, diffusion->nearest, first, diffusion->columns );
+	cholmod_dense *solution =
+	    cholmod_solve( CHOLMOD_A, diffusion->factor, diffusion->columns, diffusion->common );
+	if ( solution == NULL )
+		return lmbError_Memory( error );
+	for ( int b = 0; b < bonesAtOnce && first + b < build->tissue->boneCount; ++b )
+		for ( size_t i = 0; i < n; ++i )
+		{
+			double weight = fmin( fmax( ( (double *)solution->x )[(size_t)b * n + i], 0.0 ), 1.0 );
+			KeepHeaviest( build->tissue, (int)i, first + b, weight );
+			if ( build->rigidBones[first + b] )
+				build->rigidShare[i] += weight;
+		}
+	cholmod_free_dense( &solution, diffusion->common );
+	return lmb_statusOk;
+}
+
+static lmbStatus SolveAll( Diffusion *diffusion, lmbError *error )
+{
+	const lmbTissueBuild *build = diffusion->build;
+	if ( diffusion->nearest == NULL || diffusion->columns == NULL )
+		return lmbError_Memory( error );
+	for ( size_t i = 0; i < (size_t)build->tissue->nodeCount; ++i )
+		diffusion->nearest[i] = lmbTriangleTree_Nearest( build->surface.tree, build->tissue->nodes + 3 * i );
+	for ( int first = 0; first < build->tissue->boneCount; first += bonesAtOnce )
 	{
 		if ( lmbJob_Cancelled( build->job ) )
-		{
-			status = lmbJob_CancelledStatus( error );
-			break;
-		}
-		FillColumns( build, samples, nearest, first, columns );
-		cholmod_dense *solution = cholmod_solve( CHOLMOD_A, factor, columns, common );
-		if ( solution == NULL )
-		{
-			status = lmbError_Memory( error );
-			break;
-		}
-		for ( int b = 0; b < bonesAtOnce && first + b < tissue->boneCount; ++b )
-			for ( size_t i = 0; i < n; ++i )
-			{
-				double weight = fmin( fmax( ( (double *)solution->x )[(size_t)b * n + i], 0.0 ), 1.0 );
-				KeepHeaviest( tissue, (int)i, first + b, weight );
-				if ( build->rigidBones[first + b] )
-					build->rigidShare[i] += weight;
-			}
-		cholmod_free_dense( &solution, common );
+			return lmbJob_CancelledStatus( error );
+		LMB_TRY( SolveBones( diffusion, first, error ) );
 	}
-	cholmod_free_dense( &columns, common );
-	return status;
+	return lmb_statusOk;
 }
 
 static lmbStatus Diffuse( lmbTissueBuild *build, const SampleList *samples, lmbError *error )
@@ -284,7 +294,17 @@ static lmbStatus Diffuse( lmbTissueBuild *build, const SampleList *samples, lmbE
 		    lmbError_Set( error, lmb_statusNumerical,
 		                  "the skin's weights could not be spread over the lattice: the matrix is singular" );
 	else
-		status = SolveBones( build, samples, factor, &common, error );
+	{
+		size_t n = (size_t)build->tissue->nodeCount;
+		Diffusion diffusion = { build,
+		                        samples,
+		                        LMB_NEW( &build->scratch, lmbNearest, n ),
+		                        factor,
+		                        cholmod_zeros( n, bonesAtOnce, CHOLMOD_REAL, &common ),
+		                        &common };
+		status = SolveAll( &diffusion, error );
+		cholmod_free_dense( &diffusion.columns, &common );
+	}
 	cholmod_free_factor( &factor, &common );
 	cholmod_free_sparse( &matrix, &common );
 	cholmod_finish( &common );
