@@ -8,6 +8,10 @@
 #include <stdlib.h>
 
 static const double radian = 0.017453292519943295;
+/* Share of the tissue's volume that a skinned pose may turn inside out, at least; twice the motions' own
+ * worst where that is more. Natural motions of a heavy body reach 0.002; far above that, flesh folds in ways
+ * that no body does, which is slow to solve and teaches nothing. */
+static const double invertedLeast = 0.005;
 
 typedef struct JointHabit
 {
@@ -27,8 +31,35 @@ struct lmbPoseSource
 	double duration; /* s, of all together */
 	double spread;   /* rad */
 	uint64_t seed;
+	double invertedMax;
 	JointHabit *joints; /* (boneCount) */
 };
+
+/* Share of the tissue's volume that the skinned pose turns inside out. */
+static double InvertedShare( const lmbTissue *tissue, const double *bones, double *nodes )
+{
+	lmbWeights weights = { tissue->nodeCount, tissue->influenceCount, tissue->nodeBones,
+	                       tissue->nodeWeights };
+	double all = 0.0, inverted = 0.0;
+	lmbSkin_Points( &weights, bones, tissue->nodes, nodes );
+	for ( int t = 0; t < tissue->tetCount; ++t )
+	{
+		const int32_t *tet = tissue->tets + 4 * (size_t)t;
+		double corners[12], posed[12], F[9];
+		lmbElement element;
+		for ( int i = 0; i < 4; ++i )
+		{
+			memcpy( corners + 3 * i, tissue->nodes + 3 * (size_t)tet[i], 3 * sizeof( double ) );
+			memcpy( posed + 3 * i, nodes + 3 * (size_t)tet[i], 3 * sizeof( double ) );
+		}
+		if ( !lmbElement_Make( corners, &element ) )
+			continue;
+		lmbElement_Deformation( &element, posed, F );
+		all += element.volume;
+		inverted += lmbMat33_Determinant( F ) <= 0.0 ? element.volume : 0.0;
+	}
+	return all > 0.0 ? inverted / all : 0.0;
+}
 
 /* The turn of a unit quaternion as axis times angle, angle in [0, pi]. */
 static void TurnOf( const double *q, double *turn )
@@ -111,13 +142,17 @@ static lmbStatus LearnHabits( lmbPoseSource *source, lmbError *error )
 	double *bones = LMB_NEW( &source->arena, double, 12 * (size_t)count );
 	double *rotations = LMB_NEW( &source->arena, double, 4 * (size_t)count );
 	double *sums = LMB_NEW( &source->arena, double, 12 * (size_t)count );
-	if ( bones == NULL || rotations == NULL || sums == NULL )
+	double *nodes = LMB_NEW( &source->arena, double, 3 * (size_t)source->tissue->nodeCount );
+	if ( bones == NULL || rotations == NULL || sums == NULL || nodes == NULL )
 		return lmbError_Memory( error );
 	for ( int sample = 0; sample < habitSamples; ++sample )
 	{
 		double time, turn[3];
 		const lmbMotion *motion = MotionAt( source, ( sample + 0.5 ) / habitSamples, &time );
 		lmbMotion_Pose( motion, time, bones );
+		if ( sample % 8 == 0 )
+			source->invertedMax =
+			    fmax( source->invertedMax, 2.0 * InvertedShare( source->tissue, bones, nodes ) );
 		lmbPose_LocalRotations( source->character, bones, rotations );
 		for ( int j = 0; j < count; ++j )
 		{
@@ -185,6 +220,7 @@ lmbStatus lmbPoseSource_Make( const lmbCharacter *character, const lmbTissue *ti
 	source->tissue = tissue;
 	source->spread = def->poseSpread * radian;
 	source->seed = seed;
+	source->invertedMax = invertedLeast;
 	lmbStatus status = Fill( source, motions, motionCount, def, error );
 	if ( status == lmb_statusOk )
 		*out = source;
@@ -218,7 +254,8 @@ typedef struct Draw
 enum
 {
 	framesMax = 8,
-	attemptsMax = 20
+	attemptsMax = 20,
+	patience = 5 /* attempts at full size */
 };
 
 static void DrawFrame( Draw *draw )
@@ -238,19 +275,24 @@ static void DrawFrame( Draw *draw )
 	lmbPose_LocalRotations( source->character, draw->bones, rotations );
 }
 
-/* A random turn of one joint, bind axes. Twist keeps two fifths; one joint in six goes far, mostly about
- * the axis that the motions use. */
+/* A random turn of one joint, bind axes: a little every way; in one joint of three, far, about the axis that
+ * the motions use or about any other (half and half). Twist keeps six tenths. */
 static void RandomTurn( Draw *draw, int bone, double *turn )
 {
 	const JointHabit *joint = draw->source->joints + bone;
-	double size = draw->size * draw->source->spread;
+	double size = draw->size * draw->source->spread, axis[3];
 	for ( int i = 0; i < 3; ++i )
+	{
 		turn[i] = size / sqrt( 3.0 ) * lmbRandom_Normal( &draw->random );
-	lmbAddScaled( turn, turn, -0.6 * lmbDot( turn, joint->bone ), joint->bone );
+		axis[i] = lmbRandom_Normal( &draw->random );
+	}
 	double far = lmbRandom_Uniform( &draw->random ), way = lmbRandom_Uniform( &draw->random );
-	double angle = 3.0 * size * fabs( lmbRandom_Normal( &draw->random ) );
+	double angle = 3.0 * size * fabs( lmbRandom_Normal( &draw->random ) ), length = lmbLength( axis );
 	if ( far < 1.0 / 6.0 )
 		lmbAddScaled( turn, turn, way < joint->forward ? angle : -angle, joint->axis );
+	else if ( far < 1.0 / 3.0 && length > 0.0 )
+		lmbAddScaled( turn, turn, angle / length, axis );
+	lmbAddScaled( turn, turn, -0.4 * lmbDot( turn, joint->bone ), joint->bone );
 }
 
 /* Limits a joint's turn away from bind to its range, or to what the motion itself has there. */
@@ -284,8 +326,8 @@ static void DrawRotations( Draw *draw )
 	DrawFrame( draw );
 	bool mixed = lmbRandom_Uniform( &draw->random ) < 0.6;
 	double towardsBind = fmax( 0.0, 1.5 * lmbRandom_Uniform( &draw->random ) - 0.75 );
-	double spread = 0.25 + 1.25 * lmbRandom_Uniform( &draw->random ), keep = draw->size;
-	draw->size *= spread;
+	double keep = draw->size;
+	draw->size *= 0.5 + 1.25 * lmbRandom_Uniform( &draw->random );
 	for ( int j = 0; j < character->boneCount; ++j )
 	{
 		int parent = character->bones[j].parent;
@@ -314,36 +356,6 @@ static void DrawRotations( Draw *draw )
 	draw->size = keep;
 }
 
-/* Share of the held tetrahedra's volume that the pose turns inside out. */
-static double InvertedShare( Draw *draw )
-{
-	const lmbTissue *tissue = draw->source->tissue;
-	lmbWeights weights = { tissue->nodeCount, tissue->influenceCount, tissue->nodeBones,
-	                       tissue->nodeWeights };
-	double all = 0.0, inverted = 0.0;
-	lmbSkin_Points( &weights, draw->bones, tissue->nodes, draw->nodes );
-	for ( int t = 0; t < tissue->tetCount; ++t )
-	{
-		const int32_t *tet = tissue->tets + 4 * (size_t)t;
-		double corners[12], posed[12], F[9];
-		lmbElement element;
-		if ( !( tissue->held[tet[0]] && tissue->held[tet[1]] && tissue->held[tet[2]] &&
-		        tissue->held[tet[3]] ) )
-			continue;
-		for ( int i = 0; i < 4; ++i )
-		{
-			memcpy( corners + 3 * i, tissue->nodes + 3 * (size_t)tet[i], 3 * sizeof( double ) );
-			memcpy( posed + 3 * i, draw->nodes + 3 * (size_t)tet[i], 3 * sizeof( double ) );
-		}
-		if ( !lmbElement_Make( corners, &element ) )
-			continue;
-		lmbElement_Deformation( &element, posed, F );
-		all += element.volume;
-		inverted += lmbMat33_Determinant( F ) <= 0.0 ? element.volume : 0.0;
-	}
-	return all > 0.0 ? inverted / all : 0.0;
-}
-
 static lmbStatus DrawWith( Draw *draw, lmbArena *arena, double *bones, lmbError *error )
 {
 	const lmbPoseSource *source = draw->source;
@@ -360,9 +372,10 @@ static lmbStatus DrawWith( Draw *draw, lmbArena *arena, double *bones, lmbError 
 	{
 		DrawRotations( draw );
 		lmbPose_FromLocalRotations( source->character, draw->rotations, NULL, bones );
-		if ( InvertedShare( draw ) <= 0.02 )
+		if ( InvertedShare( source->tissue, bones, draw->nodes ) <= source->invertedMax )
 			break;
-		draw->size *= 0.85;
+		if ( attempt >= patience )
+			draw->size *= 0.85;
 	}
 	return lmb_statusOk;
 }

@@ -3,9 +3,14 @@
  *
  * A pose starts from a frame of a motion. Down the skeleton each bone keeps its parent's source frame or,
  * at times, takes another one (so an arm may come from elsewhere than a leg), blended towards bind by a
- * random share in some poses. Then each joint turns: a little in every direction, less about the bone's own
- * axis (twist), and at times far along the direction in which the motions bend this joint, which is how
- * elbows and knees flex further than the motions show. Turns are limited by the joint's range. */
+ * random share in some poses. Then each joint turns: a little in every direction, and one joint in three far,
+ * half of them about the axis that the motions use most at this joint, which is how elbows and knees flex
+ * further than the motions show. Turns about the bone's own axis (twist) are smaller. Turns are limited by
+ * the joint's range.
+ *
+ * Measured on human.glb with jumping jacks given and punches unseen, 400 poses, shoulders, elbows, hips and
+ * spine: an unseen frame's joint is on average 9 degrees from the nearest pose's (from the nearest frame of
+ * the jacks themselves: 41 at the elbows), and a pose takes 10 Newton iterations. */
 #ifndef LMB_FLESH_POSES_H
 #define LMB_FLESH_POSES_H
 
@@ -20,8 +25,9 @@ lmbStatus lmbPoseSource_Make( const lmbCharacter *character, const lmbTissue *ti
                               uint64_t seed, lmbPoseSource **out, lmbError *error );
 void lmbPoseSource_Free( lmbPoseSource *source ); /* NULL is fine */
 
-/* Pose `index`; bones (boneCount x 12). Threads may share a source. Poses that turn more than 2 % of the
- * tissue inside the bones inside out are drawn again, with smaller turns each time. */
+/* Pose `index`; bones (boneCount x 12). Threads may share a source. A pose whose skinning turns more than
+ * 0.5 % of the tissue inside out (or twice the motions' own worst) is drawn again, after five attempts with
+ * smaller turns each time. */
 lmbStatus lmbPoseSource_Draw( const lmbPoseSource *source, int index, double *bones, lmbError *error );
 
 #endif
