@@ -214,7 +214,7 @@ void lmbProject_Defaults( lmbProject *project )
 	project->tissue.materialCount = 0;
 	project->motion = lmbDefaultMotionDef();
 	project->simulate = lmbDefaultSimulateDef();
-	project->modeCount = 32;
+	project->modeCount = 64;
 	project->train = lmbDefaultTrainDef();
 	project->fit = lmbDefaultFitDef();
 	project->softSkin = 0.5;
