@@ -45,7 +45,9 @@ static lmbStatus Allocate( lmbSolver *solver, lmbError *error )
 	                       &solver->skinned,          &solver->position,
 	                       &solver->velocity,         &solver->previousPosition,
 	                       &solver->previousVelocity, &solver->acceleration,
-	                       &solver->elasticForce,     &solver->start };
+	                       &solver->elasticForce,     &solver->start,
+	                       &solver->conjugate,        &solver->product,
+	                       &solver->preconditioned };
 	for ( size_t i = 0; i < sizeof( vectors ) / sizeof( vectors[0] ); ++i )
 		if ( ( *vectors[i] = LMB_NEW( &solver->arena, double, numbers ) ) == NULL )
 			return lmbError_Memory( error );
@@ -53,10 +55,12 @@ static lmbStatus Allocate( lmbSolver *solver, lmbError *error )
 	solver->dampingValues = LMB_NEW( &solver->arena, double, blocks );
 	solver->dampingF = LMB_NEW( &solver->arena, double, 9 * lmbLanes * (size_t)plan->batchCount );
 	solver->rotations = LMB_NEW( &solver->arena, double, 3 * numbers );
+	solver->factorRotations = LMB_NEW( &solver->arena, double, 3 * numbers );
 	solver->quaternions = LMB_NEW( &solver->arena, double, 4 * (size_t)plan->tissue->boneCount );
 	solver->shifted = LMB_NEW( &solver->arena, double, 12 * (size_t)plan->tissue->boneCount );
 	if ( solver->values == NULL || solver->dampingValues == NULL || solver->dampingF == NULL ||
-	     solver->rotations == NULL || solver->quaternions == NULL || solver->shifted == NULL )
+	     solver->rotations == NULL || solver->factorRotations == NULL || solver->quaternions == NULL ||
+	     solver->shifted == NULL )
 		return lmbError_Memory( error );
 	return lmb_statusOk;
 }

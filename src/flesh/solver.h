@@ -15,6 +15,11 @@
  * predicted state x_n + theta dt v_n (theta 1/2 for the trapezoidal rule, else 1). So C is symmetric and
  * positive semidefinite, equals K at rest, does not resist any rigid motion, and is fixed within a step.
  *
+ * Linear systems: consecutive frames and steps change the Hessian little, so the last factor of an
+ * unprojected Hessian, turned along with the nodes, preconditions conjugate gradients (single precision,
+ * at most 10 steps); when that is slow the new Hessian is factored. lmbSolver_Sync drops the old factor: from
+ * there on nothing that was solved before shows in the results.
+ *
  * Convergence: |gradient of Phi| <= tolerance x force scale. The force scale is the 2-norm over the free
  * nodes of sum_t E_t fill_t V_t |grad N|: the force that a stress of Young's modulus would put on a node
  * if the stresses of its tetrahedra did not balance. So tolerance 1e-6 leaves about 1e-6 E of unbalanced

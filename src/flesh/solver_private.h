@@ -8,6 +8,13 @@
 
 #include <cholmod.h>
 
+/* The widest vectors of the machine at hand are taken at run time where the loader can choose. */
+#if defined( __x86_64__ ) && defined( __linux__ ) && !defined( __SANITIZE_ADDRESS__ ) && !defined( __clang__ )
+#define LMB_VECTOR_CLONES __attribute__( ( target_clones( "avx512f", "avx2", "default" ) ) )
+#else
+#define LMB_VECTOR_CLONES
+#endif
+
 enum
 {
 	lmbLanes = 8,  /* tetrahedra that are worked on side by side */
@@ -70,6 +77,10 @@ struct lmbSolver
 	lmbSolverDef def;
 	cholmod_common common;
 	cholmod_factor *factor;
+	bool hasFactor; /* it holds a matrix that this solver has met: good enough to precondition with */
+	double *factorRotations;                   /* (nodeCount x 9) outer: skinning's when it was made */
+	float *single, *singleVector, *singleRows; /* the factor in single precision, and work space */
+	int lastLinear;                            /* conjugate gradients of the last solve with it */
 	cholmod_sparse matrix; /* header over the pattern of the plan and the values of this solver */
 	cholmod_dense *solution, *workY, *workE;
 	double *values;        /* (9 blocks) Hessian */
@@ -77,6 +88,7 @@ struct lmbSolver
 	double *dampingF;      /* (batchCount x 9 x lanes) deformation gradients that C is taken at */
 	lmbEnergyTerms terms;
 	double *gradient, *direction, *trial, *trialGradient, *difference; /* (nodeCount x 3) inner */
+	double *conjugate, *product, *preconditioned;                      /* (nodeCount x 3) inner */
 	double *start;                                                     /* (nodeCount x 3) inner */
 	double *skinned, *rotations;   /* (nodeCount x 3), (nodeCount x 9) outer */
 	double *quaternions, *shifted; /* (boneCount x 4), (boneCount x 12) */
@@ -84,7 +96,6 @@ struct lmbSolver
 	double reference[3];
 	double *position, *velocity, *previousPosition, *previousVelocity, *acceleration, *elasticForce;
 	double lastStep; /* s; 0 before the first step */
-	bool hasFactor;
 	lmbSolveReport totals;
 };
 
@@ -102,6 +113,11 @@ lmbStatus lmbSolver_MakeLinear( lmbSolver *solver, lmbError *error );
 void lmbSolver_FreeLinear( lmbSolver *solver );
 /* The Newton direction at x: direction = -H^-1 gradient (free nodes; held ones 0). */
 lmbStatus lmbSolver_Direction( lmbSolver *solver, const double *x, lmbSolveReport *report, lmbError *error );
+
+/* solver_triangular.c: keeps the factor as it is now in single precision; solves with what was kept, in
+ * place. */
+lmbStatus lmbSolver_KeepFactor( lmbSolver *solver, lmbError *error );
+void lmbSolver_ApplyKept( lmbSolver *solver, double *x );
 
 /* solver.c: Newton from x (inner, held nodes in place) on the solver's terms. x ends at the best found. */
 lmbStatus lmbSolver_Minimize( lmbSolver *solver, double *x, const lmbJob *job, lmbSolveReport *report,
