@@ -64,7 +64,7 @@ static inline void CheckContains( const char *file, int line, const char *text, 
 	if ( strstr( text, part ) != NULL )
 		return;
 	char message[2048];
-	snprintf( message, sizeof( message ), "expected \"%s\" in \"%s\"", part, text );
+	snprintf( message, sizeof( message ), "expected \"%.500s\" in \"%.1400s\"", part, text );
 	CheckReport( file, line, message );
 }
 
