@@ -10,40 +10,40 @@
 
 enum
 {
-	sliceColumns = 768 /* columns read at a time: a slice of 3,000 samples takes 18 MB */
+	sliceColumns = 768 /* read at a time, about: a slice of 3,000 samples takes 18 MB */
 };
+
+static int Smaller( int a, int b )
+{
+	return a < b ? a : b;
+}
+
+/* Whole blocks of a slice, at least one. */
+static int SliceBlocks( const lmbSampleView *view )
+{
+	return view->blockWidth < sliceColumns ? sliceColumns / view->blockWidth : 1;
+}
 
 static int ColumnCount( const lmbSampleView *view )
 {
 	return view->blockCount * view->blockWidth;
 }
 
-/* slice (rowCount x width) = columns first .. first + width - 1 in double, not weighted. */
-static void ReadSlice( const lmbSampleView *view, int first, int width, double *slice )
+/* slice (rowCount x blocks * blockWidth) = blocks first .. first + blocks - 1 in double. weighted: times
+ * sqrt rho and sqrt w. */
+static void ReadSlice( const lmbSampleView *view, int first, int blocks, bool weighted, double *slice )
 {
 	for ( int i = 0; i < view->rowCount; ++i )
 	{
 		const float *row = view->data + (size_t)i * view->stride;
-		for ( int c = 0; c < width; ++c )
+		double rowScale = weighted && view->rowWeights != NULL ? sqrt( view->rowWeights[i] ) : 1.0;
+		for ( int b = first; b < first + blocks; ++b )
 		{
-			int column = first + c, block = column / view->blockWidth;
-			size_t source = view->blocks == NULL ? (size_t)block : (size_t)view->blocks[block];
-			slice[(size_t)i * width + c] = row[source * view->blockWidth + column % view->blockWidth];
-		}
-	}
-}
-
-/* slice <- diag( sqrt rho ) slice diag( sqrt w ). */
-static void WeightSlice( const lmbSampleView *view, int first, int width, double *slice )
-{
-	for ( int i = 0; i < view->rowCount; ++i )
-	{
-		double row = view->rowWeights == NULL ? 1.0 : sqrt( view->rowWeights[i] );
-		for ( int c = 0; c < width; ++c )
-		{
-			int block = ( first + c ) / view->blockWidth;
-			double weight = view->blockWeights == NULL ? 1.0 : sqrt( view->blockWeights[block] );
-			slice[(size_t)i * width + c] *= row * weight;
+			const float *block = row + ( view->blocks == NULL ? (size_t)b : (size_t)view->blocks[b] ) *
+			                               (size_t)view->blockWidth;
+			double scale = weighted && view->blockWeights != NULL ? sqrt( view->blockWeights[b] ) : 1.0;
+			for ( int c = 0; c < view->blockWidth; ++c )
+				*slice++ = rowScale * scale * (double)block[c];
 		}
 	}
 }
@@ -51,12 +51,12 @@ static void WeightSlice( const lmbSampleView *view, int first, int width, double
 /* A A^T (rowCount x rowCount), full. */
 static void RowGram( const lmbSampleView *view, double *slice, double *gram )
 {
-	int n = view->rowCount, columns = ColumnCount( view );
-	for ( int first = 0; first < columns; first += sliceColumns )
+	int n = view->rowCount;
+	for ( int first = 0; first < view->blockCount; first += SliceBlocks( view ) )
 	{
-		int width = columns - first < sliceColumns ? columns - first : sliceColumns;
-		ReadSlice( view, first, width, slice );
-		WeightSlice( view, first, width, slice );
+		int blocks = Smaller( view->blockCount - first, SliceBlocks( view ) ),
+		    width = blocks * view->blockWidth;
+		ReadSlice( view, first, blocks, true, slice );
 		cblas_dsyrk( CblasRowMajor, CblasUpper, CblasNoTrans, n, width, 1.0, slice, width,
 		             first == 0 ? 0.0 : 1.0, gram, n );
 	}
@@ -69,8 +69,7 @@ static void RowGram( const lmbSampleView *view, double *slice, double *gram )
 static void ColumnGram( const lmbSampleView *view, double *whole, double *gram )
 {
 	int n = view->rowCount, columns = ColumnCount( view );
-	ReadSlice( view, 0, columns, whole );
-	WeightSlice( view, 0, columns, whole );
+	ReadSlice( view, 0, view->blockCount, true, whole );
 	cblas_dsyrk( CblasRowMajor, CblasUpper, CblasTrans, columns, n, 1.0, whole, columns, 0.0, gram, columns );
 	for ( int i = 0; i < columns; ++i )
 		for ( int j = 0; j < i; ++j )
@@ -201,20 +200,19 @@ static void Project( const lmbSampleView *view, lmbPca *pca, const double *rows,
 {
 	int n = view->rowCount, columns = ColumnCount( view ), count = pca->count;
 	memset( pca->coefficients, 0, (size_t)n * count * sizeof( double ) );
-	for ( int first = 0; first < columns; first += sliceColumns )
+	for ( int first = 0; first < view->blockCount; first += SliceBlocks( view ) )
 	{
-		int width = columns - first < sliceColumns ? columns - first : sliceColumns;
-		ReadSlice( view, first, width, slice );
+		int blocks = Smaller( view->blockCount - first, SliceBlocks( view ) ),
+		    width = blocks * view->blockWidth;
+		double *basis = pca->basis + (size_t)first * (size_t)view->blockWidth;
+		ReadSlice( view, first, blocks, false, slice );
 		cblas_dgemm( CblasRowMajor, CblasNoTrans, CblasNoTrans, count, width, n, 1.0, rows, n, slice, width,
-		             0.0, pca->basis + first, columns );
+		             0.0, basis, columns );
 		for ( int k = 0; k < count; ++k )
 			for ( int c = 0; c < width; ++c )
-			{
-				int block = ( first + c ) / view->blockWidth;
 				weighted[(size_t)k * width + c] =
-				    pca->basis[(size_t)k * columns + first + c] *
-				    ( view->blockWeights == NULL ? 1.0 : view->blockWeights[block] );
-			}
+				    basis[(size_t)k * columns + c] *
+				    ( view->blockWeights == NULL ? 1.0 : view->blockWeights[first + c / view->blockWidth] );
 		cblas_dgemm( CblasRowMajor, CblasNoTrans, CblasTrans, n, count, width, 1.0, slice, width, weighted,
 		             width, 1.0, pca->coefficients, count );
 	}
@@ -242,8 +240,9 @@ static lmbStatus Compute( const lmbSampleView *view, int limit, double varianceK
 	int n = view->rowCount, columns = ColumnCount( view );
 	bool tall = columns < n;
 	int size = tall ? columns : n;
-	limit = limit < size ? limit : size;
-	size_t sliceSize = (size_t)n * ( tall || columns < sliceColumns ? columns : sliceColumns );
+	limit = Smaller( limit, size );
+	int sliceWidth = Smaller( columns, SliceBlocks( view ) * view->blockWidth );
+	size_t sliceSize = (size_t)n * (size_t)( tall ? columns : sliceWidth );
 	double *slice = LMB_NEW( scratch, double, sliceSize );
 	double *gram = LMB_NEW( scratch, double, (size_t)size *size );
 	double *vectors = LMB_NEW( scratch, double, (size_t)limit *size );
