@@ -10,6 +10,10 @@
  * it was not fitted to: less is chance, and costs run time. */
 static const double worthwhile = 0.02;
 
+/* A bone one step further away in the skeleton counts for half: its features are scaled by 1/2 before
+ * either predictor sees them, so that moving with them costs more under the same penalty. */
+static const double nearness = 0.5;
+
 /* One region in the making. Rows are those of the data: own samples, then mirrored ones. */
 typedef struct Making
 {
@@ -19,7 +23,8 @@ typedef struct Making
 	lmbArena scratch;
 	lmbPca pca;
 	double *rowWeights; /* (samples) 1 for training, 0 else */
-	double *inputs;     /* (samples x features) of the region */
+	double *inputs;     /* (samples x features) of the region, scaled by nearness */
+	double *closeness;  /* (features) that scale */
 	double *linear;     /* (coefficients x (features + 1)) */
 	double *residual;   /* (samples x coefficients) what the regression leaves */
 	lmbRandom random;
@@ -50,13 +55,17 @@ static lmbStatus ChooseInputs( Making *making, lmbArena *arena, lmbError *error 
 	int bones = setup->character->boneCount;
 	int32_t *distance = LMB_NEW( &making->scratch, int32_t, bones );
 	region->features = LMB_NEW( arena, int32_t, setup->data->featureCount );
-	if ( distance == NULL || region->features == NULL )
+	making->closeness = LMB_NEW( &making->scratch, double, setup->data->featureCount );
+	if ( distance == NULL || region->features == NULL || making->closeness == NULL )
 		return lmbError_Memory( error );
 	Distances( setup->character, making->area->bone, setup->def->reach, distance );
 	for ( int j = 0; j < bones; ++j )
 		for ( int f = setup->offsets[j]; distance[j] >= 0 && f < setup->offsets[j + 1]; ++f )
 			if ( region->featureCount < lmbRegionFeaturesMax )
+			{
+				making->closeness[region->featureCount] = pow( nearness, distance[j] );
 				region->features[region->featureCount++] = f;
+			}
 	size_t samples = (size_t)setup->data->sampleCount;
 	making->inputs = LMB_NEW( &making->scratch, double, samples *(size_t)region->featureCount );
 	if ( making->inputs == NULL )
@@ -64,6 +73,7 @@ static lmbStatus ChooseInputs( Making *making, lmbArena *arena, lmbError *error 
 	for ( size_t i = 0; i < samples; ++i )
 		for ( int f = 0; f < region->featureCount; ++f )
 			making->inputs[i * (size_t)region->featureCount + (size_t)f] =
+			    making->closeness[f] *
 			    setup->data->features[i * (size_t)setup->data->featureCount + (size_t)region->features[f]];
 	return lmb_statusOk;
 }
@@ -126,30 +136,32 @@ static lmbStatus FitLinear( Making *making, lmbError *error )
 	return lmb_statusOk;
 }
 
-/* Mean and 1 / standard deviation over the training rows; a feature that hardly moves is switched off. */
+/* What the perceptron sees of a feature: less its mean over the training rows, times its nearness, times one
+ * scale for all, 1 / the RMS of what they then are. Entries of rotations are of one kind; scaling each by
+ * its own deviation would blow those up that hardly move and matter least (measured: docs/results.md). */
 static void Normalise( Making *making )
 {
 	const lmbTrainData *data = making->setup->data;
 	lmbRegion *region = making->region;
 	size_t width = (size_t)region->featureCount;
+	double square = 0.0, count = 0.0;
+	for ( int i = 0; i < data->sampleCount; ++i )
+		count += making->rowWeights[i];
 	for ( size_t f = 0; f < width; ++f )
 	{
-		double sum = 0.0, square = 0.0, count = 0.0;
+		double sum = 0.0;
 		for ( int i = 0; i < data->sampleCount; ++i )
-		{
-			double x = making->inputs[(size_t)i * width + f];
-			sum += making->rowWeights[i] * x;
-			count += making->rowWeights[i];
-		}
+			sum += making->rowWeights[i] * making->inputs[(size_t)i * width + f];
+		region->featureMean[f] = (float)( sum / count / making->closeness[f] );
 		for ( int i = 0; i < data->sampleCount; ++i )
 		{
 			double x = making->inputs[(size_t)i * width + f] - sum / count;
 			square += making->rowWeights[i] * x * x;
 		}
-		double deviation = sqrt( square / count );
-		region->featureMean[f] = (float)( sum / count );
-		region->featureScale[f] = deviation > 1e-4 ? (float)( 1.0 / deviation ) : 0.0f;
 	}
+	double deviation = sqrt( square / ( count * (double)width ) );
+	for ( size_t f = 0; f < width; ++f )
+		region->featureScale[f] = deviation > 1e-6 ? (float)( making->closeness[f] / deviation ) : 0.0f;
 }
 
 /* Rows with a use, copied together. inputs normalised, targets divided by unit. Returns how many. */
@@ -165,7 +177,7 @@ static int Gather( const Making *making, lmbSampleUse use, double unit, double *
 			continue;
 		for ( size_t f = 0; f < width; ++f )
 			inputs[(size_t)count * width + f] =
-			    ( making->inputs[(size_t)i * width + f] - (double)region->featureMean[f] ) *
+			    ( making->inputs[(size_t)i * width + f] / making->closeness[f] - (double)region->featureMean[f] ) *
 			    (double)region->featureScale[f];
 		for ( size_t k = 0; k < outputs; ++k )
 			targets[(size_t)count * outputs + k] = making->residual[(size_t)i * outputs + k] / unit;
@@ -252,8 +264,10 @@ static void Store( Making *making )
 		for ( size_t c = 0; c < columns; ++c )
 			region->basis[k * columns + c] =
 			    (float)( making->pca.basis[k * columns + c] * making->area->weights[c / 3] );
-	for ( size_t i = 0; i < (size_t)region->coefficientCount * ( (size_t)region->featureCount + 1 ); ++i )
-		region->linear[i] = (float)making->linear[i];
+	size_t width = (size_t)region->featureCount + 1;
+	for ( size_t i = 0; i < (size_t)region->coefficientCount * width; ++i )
+		region->linear[i] =
+		    (float)( making->linear[i] * ( i % width < width - 1 ? making->closeness[i % width] : 1.0 ) );
 }
 
 static lmbStatus Build( Making *making, lmbTrainedRegion *out, lmbError *error )
