@@ -15,15 +15,15 @@ lmbTrainDef lmbDefaultTrainDef( void )
 {
 	return ( lmbTrainDef ){ .coefficients = 24,
 	                        .varianceKept = 0.9995,
-	                        .hidden = 48,
-	                        .layers = 2,
-	                        .reach = 2,
+	                        .hidden = 128,
+	                        .layers = 1,
+	                        .reach = 4,
 	                        .ridge = 0.0,
 	                        .mirror = true,
 	                        .heldOutPoses = 0.2,
 	                        .adamSteps = 2000,
 	                        .lbfgsSteps = 200,
-	                        .weightDecay = 1e-4 };
+	                        .weightDecay = 1e-3 };
 }
 
 static lmbStatus CheckDef( const lmbTrainDef *def, lmbError *error )

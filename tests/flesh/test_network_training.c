@@ -13,7 +13,7 @@ static lmbTrainDef SmallDef( void )
 {
 	lmbTrainDef def = lmbDefaultTrainDef();
 	def.coefficients = 24;
-	def.hidden = 24;
+	def.hidden = 48;
 	def.adamSteps = 600;
 	def.lbfgsSteps = 100;
 	return def;
