@@ -163,13 +163,13 @@ static int StopAndGoKeys( Key *keys )
 	c.knee[0] = c.knee[1] = 12;
 	keys[count++] = ( Key ){ 2.95, 0.20, c };
 
-	c.heading = -8, c.turn = 7, c.twist = 11, c.bend = 5, c.headBend = 0, c.pelvis[1] = -0.055;
+	c.heading = -8, c.turn = 6, c.twist = 9, c.bend = 5, c.headBend = 0, c.pelvis[1] = -0.055;
 	SetArm( &c, 0, -44, 20, 0, 96 );
 	SetArm( &c, 1, -18, 8, 32, 66 );
 	c.roll[0] = c.roll[1] = 0;
 	keys[count++] = ( Key ){ 3.45, 0.18, c };
 
-	c.turn = -6, c.twist = -11, c.side = -4;
+	c.turn = -5, c.twist = -9, c.side = -4;
 	SetArm( &c, 0, -62, 62, 8, 38 );
 	SetArm( &c, 1, -48, 26, 0, 100 );
 	keys[count++] = ( Key ){ 3.95, 0.18, c };
@@ -209,7 +209,7 @@ static void Run( double time, PuppetPose *pose )
 	PuppetControls c = PuppetControls_Default();
 	c.place[1] = 1.75 * time;
 	c.heading = 14.0 * sin( 2.0 * pi * time / 4.3 );
-	c.pelvis[1] = -0.050 + 0.032 * cos( step );
+	c.pelvis[1] = -0.046 + 0.032 * cos( step );
 	c.pelvis[2] = 0.0;
 	c.bow = 9.0 - 1.0 * cos( step + 0.5 );
 	c.turn = 7.0 * cos( 0.5 * step );
@@ -225,7 +225,7 @@ static void Run( double time, PuppetPose *pose )
 		double cycle = 0.5 * step + ( side == 0 ? 0.0 : pi );
 		double air = fmax( 0.0, -sin( cycle ) );
 		c.foot[side][0] = 0.150;
-		c.foot[side][1] = 0.12 * air * air * air;
+		c.foot[side][1] = 0.10 * air * air * air;
 		c.foot[side][2] = -0.03 + 0.20 * cos( cycle );
 		c.toe[side] = -26.0 * air * air * air + 10.0 * cos( cycle );
 		c.knee[side] = 6.0;
@@ -263,7 +263,7 @@ static const Punch punches[] = {
 /* raise, flex, inward and elbow at the end of a punch; the shoulder's and the hip's turn towards it, the
  * trunk's bend. */
 static const double punchArms[3][4] = { { -64, 84, 10, 14 }, { -16, 6, 48, 80 }, { -60, 66, 6, 78 } };
-static const double punchBodies[3][3] = { { 11, 5, 4 }, { 13, 7, 2 }, { 8, 4, -4 } };
+static const double punchBodies[3][3] = { { 9, 5, 4 }, { 11, 6, 2 }, { 7, 4, -4 } };
 
 static double Blow( double time )
 {

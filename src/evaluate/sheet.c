@@ -20,7 +20,7 @@ enum
 };
 
 static const double fieldOfView = 0.28; /* rad: a long lens, so that rows look alike */
-static const lmbColor paper = { 250, 249, 246 };
+static const lmbColor paper = { 250, 248, 244 };
 static const lmbColor ink = { 38, 40, 44 };
 static const lmbColor faintInk = { 120, 122, 126 };
 static const lmbColor rule = { 222, 220, 214 };
@@ -29,8 +29,8 @@ static const float plainAlbedo[3] = { 0.80f, 0.74f, 0.66f };
 lmbSheetDef lmbDefaultSheetDef( void )
 {
 	return ( lmbSheetDef ){ .truth = -1,
-	                        .cellWidth = 250,
-	                        .cellHeight = 300,
+	                        .cellWidth = 216,
+	                        .cellHeight = 254,
 	                        .yaw = 35.0 * 3.141592653589793 / 180.0,
 	                        .pitch = 8.0 * 3.141592653589793 / 180.0 };
 }
@@ -183,7 +183,7 @@ static void FindExtent( Sheet *sheet )
 		sheet->ground = fmin( sheet->ground, middle[1] - half[1] );
 	}
 	double aspect = (double)def->cellWidth / ( def->cellHeight - captionHeight );
-	sheet->reach = fmax( 1e-6, 1.08 * fmax( tall, wide / aspect ) );
+	sheet->reach = fmax( 1e-6, 1.13 * fmax( tall, wide / aspect ) );
 }
 
 static lmbCamera MakeCamera( const Sheet *sheet, int instant )
@@ -299,6 +299,14 @@ static void DrawFrame( Sheet *sheet )
 		DrawLegend( sheet );
 }
 
+/* Steps of one in 255 cannot be seen, but cost a fifth of the file. */
+static void RoundColors( lmbPicture *picture )
+{
+	size_t count = 3 * (size_t)picture->width * (size_t)picture->height;
+	for ( size_t i = 0; i < count; ++i )
+		picture->pixels[i] &= 0xfe;
+}
+
 static lmbStatus DrawSheet( Sheet *sheet, const char *path, lmbError *error )
 {
 	const lmbSheetDef *def = sheet->def;
@@ -317,6 +325,7 @@ static lmbStatus DrawSheet( Sheet *sheet, const char *path, lmbError *error )
 		for ( int column = 0; column < def->columnCount; ++column )
 			DrawCell( sheet, column, instant );
 	DrawFrame( sheet );
+	RoundColors( &sheet->picture );
 	return lmbPicture_WritePng( &sheet->picture, path, error );
 }
 

@@ -33,7 +33,7 @@ typedef struct lmbSheetDef
 	                              positive yaw to its left, positive pitch above */
 } lmbSheetDef;
 
-/* Cells of 250 x 300, yaw 35 degrees, pitch 8 degrees, everything else zero. */
+/* Cells of 216 x 254, yaw 35 degrees, pitch 8 degrees, everything else zero. */
 lmbSheetDef lmbDefaultSheetDef( void );
 
 /* Draws the sheet and writes it as a PNG. Each row has one camera for all its columns, at the same

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The puppet's file: the same bytes every time, and sound by the Khronos validator.
+# The puppet's file: the same bytes every time; a folder that is not there is an error that names it.
+# (The Khronos validator: tests/formats/test_validator.sh.)
 set -euo pipefail
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -10,5 +11,3 @@ if "$BUILD/make_puppet" "$work/no/such/folder.glb" 2>"$work/message"; then
 	exit 1
 fi
 grep -q "no/such/folder.glb" "$work/message"
-"$SOURCE/tests/node_modules.sh"
-node "$SOURCE/tests/examples/validate_glb.mjs" "$work/puppet.glb"
