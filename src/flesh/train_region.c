@@ -177,7 +177,8 @@ static int Gather( const Making *making, lmbSampleUse use, double unit, double *
 			continue;
 		for ( size_t f = 0; f < width; ++f )
 			inputs[(size_t)count * width + f] =
-			    ( making->inputs[(size_t)i * width + f] / making->closeness[f] - (double)region->featureMean[f] ) *
+			    ( making->inputs[(size_t)i * width + f] / making->closeness[f] -
+			      (double)region->featureMean[f] ) *
 			    (double)region->featureScale[f];
 		for ( size_t k = 0; k < outputs; ++k )
 			targets[(size_t)count * outputs + k] = making->residual[(size_t)i * outputs + k] / unit;
