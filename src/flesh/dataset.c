@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* Copies one array of an open file, its shape checked, to where it belongs. */
 static lmbStatus Copy( const lmbTensorFile *file, const char *name, lmbDataType type, int rank,
@@ -19,6 +20,42 @@ static lmbStatus Copy( const lmbTensorFile *file, const char *name, lmbDataType 
 	}
 	LMB_TRY( lmbTensorFile_Get( file, name, type, rank, wanted, &data, error ) );
 	memcpy( out, data, bytes );
+	return lmb_statusOk;
+}
+
+/* Files must be there, and hold what the manifest promises, before memory is taken for it. */
+static lmbStatus CheckSize( const char *path, double numbers, lmbError *error )
+{
+	struct stat info;
+	if ( stat( path, &info ) != 0 )
+		return lmbError_Set( error, lmb_statusNotFound, "%s: is missing; run the stage simulate again",
+		                     path );
+	if ( (double)info.st_size < 4.0 * numbers )
+		return lmbError_Set( error, lmb_statusCorrupt,
+		                     "%s: is too short for the manifest's counts of bones and nodes; run the stage "
+		                     "simulate again",
+		                     path );
+	return lmb_statusOk;
+}
+
+static lmbStatus CheckSizes( const lmbManifest *manifest, const char *folder, lmbError *error )
+{
+	char path[lmbDatasetPathSize];
+	double bones = 24.0 * manifest->boneCount, nodes = 3.0 * manifest->nodeCount;
+	for ( int i = 0; i < manifest->poseCount; ++i )
+	{
+		LMB_TRY( lmbDatasetPath_Pose( path, folder, i, error ) );
+		LMB_TRY( CheckSize( path, bones + nodes, error ) );
+	}
+	for ( int i = 0; i < manifest->motionCount; ++i )
+		for ( int first = 0; first < manifest->motions[i].frameCount; first += lmbShardFrames )
+		{
+			double length = lmbShard_Length( manifest->motions[i].frameCount, first );
+			LMB_TRY( lmbDatasetPath_Shard( path, folder, manifest->motions + i, "still", first, error ) );
+			LMB_TRY( CheckSize( path, length * ( bones + nodes ), error ) );
+			LMB_TRY( lmbDatasetPath_Shard( path, folder, manifest->motions + i, "moving", first, error ) );
+			LMB_TRY( CheckSize( path, length * nodes, error ) );
+		}
 	return lmb_statusOk;
 }
 
@@ -118,6 +155,7 @@ static lmbStatus Load( lmbDataset *dataset, const char *folder, lmbTensorFile *f
 		return lmbError_Set( error, lmb_statusNotFound,
 		                     "%s: the simulation is not finished; run the stage simulate again to go on",
 		                     folder );
+	LMB_TRY( CheckSizes( &manifest, folder, error ) );
 	LMB_TRY( LoadPoses( dataset, &manifest, folder, file, error ) );
 	dataset->sequenceCount = manifest.motionCount;
 	dataset->sequences = LMB_NEW( &dataset->arena, lmbSequence, manifest.motionCount );
