@@ -8,13 +8,6 @@
 
 #include <cholmod.h>
 
-/* The widest vectors of the machine at hand are taken at run time where the loader can choose. */
-#if defined( __x86_64__ ) && defined( __linux__ ) && !defined( __SANITIZE_ADDRESS__ ) && !defined( __clang__ )
-#define LMB_VECTOR_CLONES __attribute__( ( target_clones( "avx512f", "avx2", "default" ) ) )
-#else
-#define LMB_VECTOR_CLONES
-#endif
-
 enum
 {
 	lmbLanes = 8,  /* tetrahedra that are worked on side by side */

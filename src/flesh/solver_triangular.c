@@ -5,11 +5,8 @@
 
 enum
 {
-	sumLanes = 16
+	sumLanes = 16 /* of a sum: fixed, so that its order does not depend on the compiler's vectors */
 };
-
-/* The widest vectors of the machine at hand; see solver_assembly.c. Sums run in 16 fixed lanes, so that
- * their order does not depend on it. */
 
 lmbStatus lmbSolver_KeepFactor( lmbSolver *solver, lmbError *error )
 {
@@ -29,8 +26,7 @@ lmbStatus lmbSolver_KeepFactor( lmbSolver *solver, lmbError *error )
 }
 
 /* x <- L^-1 x. A supernode is a dense trapezoid: `columns` wide, `rows` high, column-major. */
-LMB_VECTOR_CLONES static void Forward( const cholmod_factor *factor, const float *values, float *x,
-                                       float *below )
+static void Forward( const cholmod_factor *factor, const float *values, float *x, float *below )
 {
 	const int *super = factor->super, *rowStart = factor->pi, *valueStart = factor->px, *rows = factor->s;
 	for ( size_t s = 0; s < factor->nsuper; ++s )
@@ -72,8 +68,7 @@ static inline float SumProducts( const float *a, const float *b, int count )
 }
 
 /* x <- L^-T x. */
-LMB_VECTOR_CLONES static void Backward( const cholmod_factor *factor, const float *values, float *x,
-                                        float *below )
+static void Backward( const cholmod_factor *factor, const float *values, float *x, float *below )
 {
 	const int *super = factor->super, *rowStart = factor->pi, *valueStart = factor->px, *rows = factor->s;
 	for ( size_t s = factor->nsuper; s-- > 0; )
