@@ -188,11 +188,13 @@ lmbStatus lmbSolver_Minimize( lmbSolver *solver, double *x, const lmbJob *job, l
 			return lmbJob_CancelledStatus( error );
 		status = lmbSolver_Direction( solver, x, report, error );
 		if ( status != lmb_statusOk )
-			break;
+			break; /* one that says "not converged" is no error, see below */
 		report->iterations += 1;
 		if ( !Search( solver, x, &energy, report ) )
 			break;
 	}
+	if ( status == lmb_statusNotConverged )
+		status = lmb_statusOk;
 	if ( status == lmb_statusOk )
 		report->smallestVolumeRatio = lmbSolver_SmallestVolumeRatio( solver, x );
 	report->totalSeconds = lmbClock_Seconds() - start;

@@ -32,7 +32,7 @@ static void MoveReference( lmbSolver *solver, const double *reference )
 	memcpy( solver->reference, reference, 3 * sizeof( double ) );
 }
 
-/* All three rules read M (v' - v~) = h theta-ish forces; after elimination of v' each is
+/* With the new velocity eliminated, each rule is
  *   s M (x - y) + r C (x - z) + W'(x) = b      (docs/derivations/elasticity.md)
  * with, for a base (p, u) and a step h:
  *   backward Euler   p = x_n, u = v_n, h = dt

@@ -213,6 +213,24 @@ static bool SolveWithOldFactor( lmbSolver *solver, lmbSolveReport *report )
 	return false;
 }
 
+/* Adds a share of the diagonal's mean to the diagonal. */
+static void AddToDiagonal( lmbSolver *solver, double share )
+{
+	const lmbSolverPlan *plan = solver->plan;
+	size_t n = 3 * (size_t)plan->freeCount;
+	double mean = 0.0;
+	for ( int pass = 0; pass < 2; ++pass )
+		for ( size_t e = 0; e < n; ++e )
+		{
+			/* Blocks of the diagonal come first in their columns, whole. */
+			double *entry = solver->values + plan->sparseStart[e] + e % 3;
+			if ( pass == 0 )
+				mean += fabs( *entry ) / (double)n;
+			else
+				*entry += share * mean;
+		}
+}
+
 lmbStatus lmbSolver_Direction( lmbSolver *solver, const double *x, lmbSolveReport *report, lmbError *error )
 {
 	bool solved = false, definite = false;
@@ -230,10 +248,14 @@ lmbStatus lmbSolver_Direction( lmbSolver *solver, const double *x, lmbSolveRepor
 		LMB_TRY( Factor( solver, true, &definite, report, error ) );
 		report->projections += 1;
 	}
+	/* Semidefinite is not definite: tetrahedra that are flat, or a part that no bone holds. */
+	for ( double shift = 1e-9; !definite && shift < 1.0; shift *= 100.0 )
+	{
+		AddToDiagonal( solver, shift );
+		LMB_TRY( Factor( solver, true, &definite, report, error ) );
+	}
 	if ( !definite )
-		return lmbError_Set( error, lmb_statusNumerical,
-		                     "the projected Hessian is not positive definite: the lattice has a part that no "
-		                     "bone holds, or its stiffness spans too many orders of magnitude" );
+		return lmbError_Set( error, lmb_statusNotConverged, "the Hessian cannot be made positive definite" );
 	start = lmbClock_Seconds();
 	LMB_TRY( ApplyFactor( solver, solver->gradient, solver->direction, error ) );
 	report->solveSeconds += lmbClock_Seconds() - start;

@@ -104,7 +104,8 @@ double lmbSolver_SmallestVolumeRatio( const lmbSolver *solver, const double *x )
 /* solver_linear.c */
 lmbStatus lmbSolver_MakeLinear( lmbSolver *solver, lmbError *error );
 void lmbSolver_FreeLinear( lmbSolver *solver );
-/* The Newton direction at x: direction = -H^-1 gradient (free nodes; held ones 0). */
+/* The Newton direction at x: direction = -H^-1 gradient (free nodes; held ones 0). lmb_statusNotConverged
+ * when no factor can be had. */
 lmbStatus lmbSolver_Direction( lmbSolver *solver, const double *x, lmbSolveReport *report, lmbError *error );
 
 /* solver_triangular.c: keeps the factor as it is now in single precision; solves with what was kept, in
