@@ -157,8 +157,8 @@ static void ListMotion( lmbSimulation *simulation, int motion, int *serial )
 	int stepsDone = framesDone > 0 ? ( framesDone - 1 ) * simulation->substeps : 0;
 	simulation->stepsTotal += steps;
 	simulation->stepsDone += stepsDone;
-	AddWork( simulation, ( lmbWork ){ lmb_workMoving, motion, 0, 2.0 * steps },
-	         framesDone >= record->frameCount, serial, 2.0 * stepsDone );
+	AddWork( simulation, ( lmbWork ){ lmb_workMoving, motion, 0, lmbCostStep * (double)steps },
+	         framesDone >= record->frameCount, serial, lmbCostStep * (double)stepsDone );
 	for ( int first = 0; first < record->frameCount; first += lmbShardFrames )
 	{
 		char path[lmbDatasetPathSize];
@@ -168,7 +168,8 @@ static void ListMotion( lmbSimulation *simulation, int motion, int *serial )
 		    lmbDatasetFile_IsThere( path, record->still );
 		simulation->stillsTotal += length;
 		simulation->stillsDone += done ? length : 0;
-		AddWork( simulation, ( lmbWork ){ lmb_workStill, motion, first, 3.0 * length }, done, serial, 0.0 );
+		AddWork( simulation, ( lmbWork ){ lmb_workStill, motion, first, lmbCostStill * (double)length }, done,
+		         serial, 0.0 );
 	}
 }
 
@@ -197,7 +198,7 @@ static lmbStatus ListWork( lmbSimulation *simulation, lmbError *error )
 		            lmbDatasetFile_IsThere( path, simulation->manifest.poses );
 		simulation->posesTotal += 1;
 		simulation->posesDone += done;
-		AddWork( simulation, ( lmbWork ){ lmb_workPose, 0, i, 8.0 }, done, &serial, 0.0 );
+		AddWork( simulation, ( lmbWork ){ lmb_workPose, 0, i, lmbCostPose }, done, &serial, 0.0 );
 	}
 	qsort( simulation->work, (size_t)simulation->workCount, sizeof( lmbWork ), CompareWork );
 	return lmb_statusOk;

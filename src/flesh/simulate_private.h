@@ -16,12 +16,20 @@ typedef enum lmbWorkKind
 	lmb_workPose
 } lmbWorkKind;
 
+/* About how long a time step, a still frame and a random pose take, in time steps. */
+enum
+{
+	lmbCostStep = 1,
+	lmbCostStill = 2,
+	lmbCostPose = 20
+};
+
 typedef struct lmbWork
 {
 	lmbWorkKind kind;
 	int motion;  /* of moving and still */
 	int index;   /* first frame of the shard, or the pose */
-	double cost; /* about Newton iterations, for the order and the progress */
+	double cost; /* in time steps, for the order and the progress */
 } lmbWork;
 
 /* What one worker thread owns. */

@@ -36,7 +36,7 @@ static void Count( lmbSimulation *simulation, int *counter, double cost )
 	snprintf( detail, sizeof( detail ), "poses %d/%d, still frames %d/%d, time steps %d/%d",
 	          simulation->posesDone, simulation->posesTotal, simulation->stillsDone, simulation->stillsTotal,
 	          simulation->stepsDone, simulation->stepsTotal );
-	lmbJob_Progress( simulation->job, "solves", simulation->done, simulation->total, detail );
+	lmbJob_Progress( simulation->job, "steps' worth", simulation->done, simulation->total, detail );
 	pthread_mutex_unlock( &simulation->mutex );
 }
 
@@ -101,8 +101,8 @@ static lmbStatus DoPose( lmbSimulation *simulation, lmbSimulateWorker *worker, i
 	lmbTensorWriter_Add( writer, "converged", lmb_dataU8, 1, ( int64_t[] ){ 1 }, &converged );
 	lmbStatus status = lmbTensorWriter_Write( writer, path, error );
 	free( writer );
-	NoteFailures( simulation, "poses", index, 1, &converged, report.residual );
-	Count( simulation, &simulation->posesDone, 8.0 );
+	NoteFailures( simulation, "random poses", index, 1, &converged, report.residual );
+	Count( simulation, &simulation->posesDone, lmbCostPose );
 	return status;
 }
 
@@ -150,7 +150,7 @@ static lmbStatus DoStill( lmbSimulation *simulation, lmbSimulateWorker *worker, 
 		/* A shape that is no solution is no start for the next one. */
 		if ( !report.converged )
 			memset( worker->displacement, 0, 3 * nodes * sizeof( double ) );
-		Count( simulation, &simulation->stillsDone, 3.0 );
+		Count( simulation, &simulation->stillsDone, lmbCostStill );
 	}
 	char what[160];
 	snprintf( what, sizeof( what ), "%.100s, still frames", record->name );
@@ -255,7 +255,7 @@ static lmbStatus MoveTo( lmbSimulation *simulation, lmbSimulateWorker *worker, i
 		                         &report, error ) );
 		worst->converged = worst->converged && report.converged;
 		worst->residual = fmax( worst->residual, report.residual );
-		Count( simulation, &simulation->stepsDone, 2.0 );
+		Count( simulation, &simulation->stepsDone, lmbCostStep );
 	}
 	return lmb_statusOk;
 }
