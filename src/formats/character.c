@@ -120,7 +120,7 @@ static lmbStatus ApplyUnit( lmbCharacter *character, const lmbImportDef *def, lm
 			lmbCharacter_Note(
 			    character,
 			    "the skin is %.3g units long, so a unit is taken as %g m and the body as %.3g m; "
-			    "set metres_per_unit if that is wrong",
+			    "set the unit if that is wrong",
 			    extent, unit, extent * unit );
 	}
 	character->unitGiven = def->metresPerUnit != 0.0;
