@@ -178,7 +178,6 @@ static int RunVariant( Bench *bench, const char *variant, const lmbJob *job )
 	}
 	printf( "\n" );
 	Describe( bench, network );
-	fflush( stdout );
 	lmbNetwork_Free( network );
 	return 0;
 }
@@ -200,6 +199,7 @@ int main( int count, char **arguments )
 	static Bench bench;
 	lmbError error = { 0 };
 	lmbJob job = { .threads = 2, .note = Note, .progress = Progress };
+	setvbuf( stdout, NULL, _IOLBF, 0 );
 	if ( count < 4 )
 	{
 		fprintf( stderr, "usage: network CHARACTER TISSUE DATASET [--threads N] [--seed N] [VARIANT ...]\n" );
