@@ -41,7 +41,7 @@ typedef struct lmbNetwork
 	int coefficientCount; /* of all regions together */
 	lmbRegion *regions;
 	/* Linear estimate of the still lattice from the coefficients, projected on modes by the stage `fit`:
-	 * lattice displacement (bind axes) ~ lattice^T z. Nullable before training. */
+	 * lattice displacement (bind axes) ~ lattice^T z + a constant. Nullable before training. */
 	float *lattice; /* (coefficientCount x nodeCount x 3) */
 	int nodeCount;
 } lmbNetwork;
