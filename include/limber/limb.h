@@ -1,0 +1,121 @@
+/* A moving limb: torques in, angles out. What was learned is the equations of motion at an instant; an
+ * integrator, chosen here and now, carries time.
+ *
+ * A model is read from memory and never changes; threads may share it. An instance (one limb) lives in a
+ * block that the caller owns and belongs to one thread at a time. A step allocates nothing, prints nothing
+ * and touches nothing but its instance. The same calls give the same bits from every compiler and instruction
+ * set with IEEE floats, when the library is compiled with -ffp-contract=off as its CMake does.
+ *
+ * Networks run in float, state and the small algebra around them in double. Pointers must not be NULL unless
+ * a line says Nullable. Model file: docs/formats/limb-model.md. Equations: docs/derivations/limb.md. */
+#ifndef LIMBER_LIMB_H
+#define LIMBER_LIMB_H
+
+#include <limber/base.h>
+
+#include <stdbool.h>
+
+#ifdef __cplusplus
+extern "C"
+{
+#endif
+
+	enum
+	{
+		lmb_limbMaxDofs = 16,
+		lmb_limbMaxInputs = 64
+	};
+
+	typedef enum lmbLimbKind
+	{
+		lmb_limbLagrangian =
+		    0,              /* M(q) q'' + C(q, q') q' + dV/dq + D(q, q') q' = G(q, q') u, D never negative */
+		lmb_limbAffine = 1, /* affine in the input, quadratic in speed */
+		lmb_limbPlain = 2,  /* one network from state and input to acceleration */
+		lmb_limbGru = 3,    /* one recurrent network from inputs and first state to states: no integrator */
+		lmb_limbLstm = 4
+	} lmbLimbKind;
+
+	typedef enum lmbIntegrator
+	{
+		lmb_integratorSemiImplicitEuler = 0, /* order 1 */
+		lmb_integratorRk4 = 1,               /* order 4, explicit: the default */
+		lmb_integratorImplicitMidpoint = 2,  /* order 2, fixed-point or Newton iteration to rounding */
+		lmb_integratorDormandPrince = 3      /* order 5 with error control (Dormand and Prince 1980) */
+	} lmbIntegrator;
+
+	typedef struct lmbLimb lmbLimb;         /* a model */
+	typedef struct lmbLimbBody lmbLimbBody; /* an instance */
+
+	typedef struct lmbLimbInfo
+	{
+		lmbLimbKind kind;
+		int dofCount, inputCount, parameterCount;
+		bool hasTrust, linearInput; /* linearInput: trained on inputs that go straight between samples */
+		double step;                /* s: sampling of the data it learned from */
+	} lmbLimbInfo;
+
+	typedef struct lmbLimbDef
+	{
+		lmbIntegrator integrator; /* default RK4; ignored by recurrent models */
+		double maxStep;   /* s: a longer dt is split evenly; default 0.005; Dormand-Prince: its first trial */
+		double tolerance; /* of Dormand-Prince, relative and absolute; default 1e-5, at least 1e-7 */
+		bool trust;       /* default true where the model has it: compute the score in every step */
+	} lmbLimbDef;
+
+	/* Parts of the torque balance of a Lagrangian model at one instant: generalised torques, (dofCount) each.
+	 * input = inertial + interaction + gravity + viscous, where inertial_i = M_ii q''_i and
+	 * interaction_i = sum_{j != i} M_ij q''_j + (C q')_i; gravity is dV/dq, springs included. */
+	typedef struct lmbLimbTorques
+	{
+		double input[lmb_limbMaxDofs], inertial[lmb_limbMaxDofs], interaction[lmb_limbMaxDofs],
+		    gravity[lmb_limbMaxDofs], viscous[lmb_limbMaxDofs];
+	} lmbLimbTorques;
+
+	/* As lmbFlesh_Size and lmbFlesh_Load. */
+	size_t lmbLimb_Size( const void *data, size_t size );
+	lmbStatus lmbLimb_Load( const void *data, size_t size, void *memory, size_t memorySize, lmbLimb **model,
+	                        const char **problem );
+	lmbLimbInfo lmbLimb_Info( const lmbLimb *model );
+	const char *lmbLimb_DofName( const lmbLimb *model, int dof ); /* UTF-8; NULL outside the range */
+	const char *lmbLimb_InputName( const lmbLimb *model, int input );
+
+	lmbLimbDef lmbDefaultLimbDef( const lmbLimb *model );
+	size_t lmbLimbBody_Size( const lmbLimb *model, const lmbLimbDef *def ); /* 0: def is out of range */
+	/* Placed at all angles and speeds zero. */
+	lmbStatus lmbLimbBody_Place( const lmbLimb *model, const lmbLimbDef *def, void *memory, size_t memorySize,
+	                             lmbLimbBody **body );
+
+	/* The state. positions, velocities (dofCount), finite, |.| <= 1e9. Recurrent models begin anew from it.
+	 */
+	lmbStatus lmbLimbBody_Start( lmbLimbBody *body, const double *positions, const double *velocities );
+	void lmbLimbBody_State( const lmbLimbBody *body, double *positions, double *velocities );
+
+	/* Goes on by dt seconds under inputs (inputCount) held over dt; or going straight from inputs to
+	 * inputsEnd (Nullable). Any finite dt >= 0 gives a finite state; a state that would leave +-1e9 stays
+	 * there and the step returns lmb_statusNumerical (the body diverged). Other errors:
+	 * lmb_statusInvalidArgument, nothing changed. */
+	lmbStatus lmbLimbBody_Step( lmbLimbBody *body, const double *inputs, const double *inputsEnd, double dt );
+
+	/* How far state and input of the last step were from what the model was trained on: 0 well inside, 1 at
+	 * the edge (99 % of the training data lie below), growing beyond. -1 without trust. */
+	double lmbLimbBody_Trust( const lmbLimbBody *body );
+
+	/* The network at one instant, without a step; body gives the room to work in, its state is not touched.
+	 * Not for recurrent models (lmb_statusUnsupported). */
+	lmbStatus lmbLimbBody_Acceleration( lmbLimbBody *body, const double *positions, const double *velocities,
+	                                    const double *inputs, double *accelerations );
+	/* Inverse dynamics, Lagrangian models only: the torques that a motion takes, and their parts. */
+	lmbStatus lmbLimbBody_Inverse( lmbLimbBody *body, const double *positions, const double *velocities,
+	                               const double *accelerations, lmbLimbTorques *torques );
+
+	/* As for flesh: plain bytes, to go on bit for bit. */
+	size_t lmbLimbBody_StateSize( const lmbLimbBody *body );
+	lmbStatus lmbLimbBody_Save( const lmbLimbBody *body, void *out, size_t size );
+	lmbStatus lmbLimbBody_Restore( lmbLimbBody *body, const void *state, size_t size );
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
