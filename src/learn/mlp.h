@@ -42,6 +42,7 @@ typedef struct lmbMlpPass
 {
 	const lmbMlp *mlp;
 	int capacity, count;                      /* samples: room for, and in the last forward pass */
+	int tangentCount;                         /* directions of the last ForwardTangents */
 	double *activations[lmbMlpMaxLayers + 1]; /* [l] (capacity x sizes[l]); [0] is not used */
 	double *deltas[2];                        /* (capacity x widest layer) */
 } lmbMlpPass;
@@ -59,6 +60,19 @@ const double *lmbMlp_Forward( lmbMlpPass *pass, const double *parameters, const 
  * (count x inputs; Nullable). */
 void lmbMlp_Backward( lmbMlpPass *pass, const double *parameters, const double *inputs,
                       const double *outputGradient, double *gradient, double *inputGradient );
+
+/* Forward with derivatives of the outputs in tangentCount >= 0 directions of the input space, each sample its
+ * own. inputs ((1 + tangentCount) count x inputs): the values of all samples, then all samples' first
+ * direction, and so on; outputs alike, valid until the next forward pass. The pass needs room for
+ * (1 + tangentCount) count samples. */
+const double *lmbMlp_ForwardTangents( lmbMlpPass *pass, const double *parameters, const double *inputs,
+                                      int count, int tangentCount );
+
+/* The same as Backward after ForwardTangents: the loss may depend on values and derivatives. outputGradient
+ * and inputGradient (Nullable) are stacked as outputs and inputs are. Exact: it contains the network's second
+ * derivatives. */
+void lmbMlp_BackwardTangents( lmbMlpPass *pass, const double *parameters, const double *inputs,
+                              const double *outputGradient, double *gradient, double *inputGradient );
 
 /* decay / 2 times the sum of squared weights (biases are free); ADDS its gradient (Nullable). */
 double lmbMlp_Decay( const lmbMlp *mlp, double decay, const double *parameters, double *gradient );
