@@ -153,11 +153,11 @@ static lmbStatus InfoProject( lmbCommand *command, const char *path, lmbError *e
 	LMB_TRY( lmbProject_Load( path, &project, error ) );
 	json_t *sections = json_object();
 	lmbCommand_Print( command, "%s: the project \"%s\" of %s\n", path, project->name, project->character );
-	const char *name;
-	for ( int i = 0; ( name = lmbProject_Section( i ) ) != NULL; ++i )
+	for ( int i = 0; i < project->file.table->sectionCount; ++i )
 	{
 		lmbArena arena = { 0 };
-		const char *settings = lmbProject_Settings( project, name, &arena );
+		const char *name = project->file.table->sections[i].name;
+		const char *settings = lmbProjectFile_Settings( &project->file, name, &arena );
 		lmbCommand_Print( command, "%s", settings != NULL ? settings : "" );
 		json_object_set_new( sections, name[0] != 0 ? name : "top", json_string( settings ) );
 		lmbArena_Free( &arena );

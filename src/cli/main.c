@@ -1,6 +1,6 @@
 /* The command `limber`: finds the verb and hands over. */
 #include "cli/command.h"
-#include "flesh/project.h"
+#include "project/table.h"
 
 #include <stdio.h>
 #include <string.h>

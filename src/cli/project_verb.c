@@ -46,44 +46,49 @@ static void PrintBakes( lmbCommand *command, const json_t *facts )
 	}
 }
 
-static void PrintFacts( lmbCommand *command, lmbStage stage, const json_t *facts )
+static void PrintModes( lmbCommand *command, const json_t *facts )
 {
-	switch ( stage )
-	{
-	case lmb_stageTissue:
-		PrintTissue( command, facts );
-		break;
-	case lmb_stageModes:
-		lmbCommand_Print( command, "  %.0f modes, %.2f to %.2f Hz\n", Number( facts, "count" ),
-		                  Number( facts, "lowest_hz" ), Number( facts, "highest_hz" ) );
-		break;
-	case lmb_stageSimulate:
-		lmbCommand_Print( command, "  %.0f poses (%.0f not converged), %.0f frames (%.0f not converged)\n",
-		                  Number( facts, "poses" ), Number( facts, "poses_not_converged" ),
-		                  Number( facts, "frames" ), Number( facts, "frames_not_converged" ) );
-		break;
-	case lmb_stageTrain:
-		lmbCommand_Print( command, "  unseen poses: network %.2f mm, skinning %.2f mm\n",
-		                  Number( facts, "rms_mm_unseen_poses" ),
-		                  Number( facts, "skinning_rms_mm_unseen_poses" ) );
-		break;
-	case lmb_stageModel:
-		lmbCommand_Print( command, "  %.1f KiB, an instance %.1f KiB\n", Number( facts, "bytes" ) / 1024.0,
-		                  Number( facts, "instance_bytes" ) / 1024.0 );
-		break;
-	case lmb_stageBake:
-		PrintBakes( command, facts );
-		break;
-	default:
-		break;
-	}
+	lmbCommand_Print( command, "  %.0f modes, %.2f to %.2f Hz\n", Number( facts, "count" ),
+	                  Number( facts, "lowest_hz" ), Number( facts, "highest_hz" ) );
 }
 
-static void OnStage( void *context, lmbStage stage, lmbStageEvent event, double seconds, json_t *facts )
+static void PrintSimulate( lmbCommand *command, const json_t *facts )
+{
+	lmbCommand_Print( command, "  %.0f poses (%.0f not converged), %.0f frames (%.0f not converged)\n",
+	                  Number( facts, "poses" ), Number( facts, "poses_not_converged" ),
+	                  Number( facts, "frames" ), Number( facts, "frames_not_converged" ) );
+}
+
+static void PrintTrain( lmbCommand *command, const json_t *facts )
+{
+	lmbCommand_Print( command, "  unseen poses: network %.2f mm, skinning %.2f mm\n",
+	                  Number( facts, "rms_mm_unseen_poses" ),
+	                  Number( facts, "skinning_rms_mm_unseen_poses" ) );
+}
+
+static void PrintModel( lmbCommand *command, const json_t *facts )
+{
+	lmbCommand_Print( command, "  %.1f KiB, an instance %.1f KiB\n", Number( facts, "bytes" ) / 1024.0,
+	                  Number( facts, "instance_bytes" ) / 1024.0 );
+}
+
+static void PrintFacts( lmbCommand *command, const char *stage, const json_t *facts )
+{
+	static const struct
+	{
+		const char *stage;
+		void ( *print )( lmbCommand *command, const json_t *facts );
+	} printers[] = { { "tissue", PrintTissue }, { "modes", PrintModes }, { "simulate", PrintSimulate },
+	                 { "train", PrintTrain },   { "model", PrintModel }, { "bake", PrintBakes } };
+	for ( size_t i = 0; i < sizeof( printers ) / sizeof( printers[0] ); ++i )
+		if ( strcmp( printers[i].stage, stage ) == 0 )
+			printers[i].print( command, facts );
+}
+
+static void OnStage( void *context, const char *name, lmbStageEvent event, double seconds, json_t *facts )
 {
 	lmbProjectVerb *verb = context;
 	lmbCommand *command = &verb->command;
-	const char *name = lmbStage_Name( stage );
 	lmbProgress_Title( &command->progress, name );
 	if ( event == lmb_stageStarted )
 	{
@@ -97,7 +102,7 @@ static void OnStage( void *context, lmbStage stage, lmbStageEvent event, double 
 		lmbCommand_Print( command, "%s: up to date\n", name );
 	else
 		lmbCommand_Print( command, "%s: %.1f s\n", name, seconds );
-	PrintFacts( command, stage, facts );
+	PrintFacts( command, name, facts );
 	fflush( stdout );
 	json_array_append_new( verb->stageList,
 	                       json_pack( "{s:s, s:b, s:f, s:O}", "stage", name, "up_to_date",
@@ -112,7 +117,7 @@ static lmbStatus OpenProject( lmbProjectVerb *verb, lmbError *error )
 	else
 		LMB_TRY( lmbProject_Load( path, &verb->project, error ) );
 	for ( int i = 0; verb->settings != NULL && verb->settings[i] != NULL; ++i )
-		LMB_TRY( lmbProject_Set( verb->project, verb->settings[i], error ) );
+		LMB_TRY( lmbProjectFile_Set( &verb->project->file, verb->settings[i], error ) );
 	if ( verb->command.seed >= 0 )
 		verb->project->seed = verb->command.seed;
 	return lmb_statusOk;

@@ -20,9 +20,9 @@ int lmbVerb_Run( const lmbVerb *verb, int argc, const char **argv )
 	if ( defaults || reference )
 	{
 		if ( defaults )
-			lmbProject_PrintDefaults( stdout );
+			lmbProjectTable_PrintDefaults( &lmbFleshProjectTable, stdout );
 		if ( reference )
-			lmbProject_PrintReference( stdout );
+			lmbProjectTable_PrintReference( &lmbFleshProjectTable, stdout );
 		project.command.json = 0;
 		return lmbCommand_End( &project.command, lmb_statusOk, NULL );
 	}

@@ -3,26 +3,8 @@
 
 #include "base/files.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
-
-char *lmbPipeline_Path( lmbPipeline *pipeline, const char *name )
-{
-	char path[4096];
-	if ( lmbPath_Join( path, sizeof( path ), pipeline->def->folder, name, NULL ) != lmb_statusOk )
-		return NULL;
-	return lmbArena_String( &pipeline->arena, path );
-}
-
-void lmbPipeline_FileName( char *out, size_t capacity, const char *prefix, const char *motion,
-                           const char *ending )
-{
-	snprintf( out, capacity, "%s%s%s", prefix, motion, ending );
-	for ( char *c = out; *c != 0; ++c )
-		if ( !isalnum( (unsigned char)*c ) && strchr( "-_.", *c ) == NULL )
-			*c = '_';
-}
 
 lmbStatus lmbPipeline_NeedCharacter( lmbPipeline *pipeline, lmbError *error )
 {
@@ -31,7 +13,7 @@ lmbStatus lmbPipeline_NeedCharacter( lmbPipeline *pipeline, lmbError *error )
 	const lmbProject *project = pipeline->project;
 	LMB_TRY( lmbCharacter_Load( project->character, &project->import, &pipeline->character, error ) );
 	for ( int i = 0; i < pipeline->character->noteCount; ++i )
-		lmbJob_Note( &pipeline->job, "%s: %s", project->character, pipeline->character->notes[i] );
+		lmbJob_Note( &pipeline->stages.job, "%s: %s", project->character, pipeline->character->notes[i] );
 	return lmbProject_Check( project, pipeline->character, error );
 }
 
@@ -44,8 +26,8 @@ lmbStatus lmbPipeline_NeedMotions( lmbPipeline *pipeline, lmbError *error )
 	/* A project without motions (a bare character) shows all that the character can do. */
 	bool all = project->trainedCount + project->heldOutCount == 0;
 	int count = all ? pipeline->character->clipCount : project->trainedCount + project->heldOutCount;
-	lmbMotion **motions = LMB_NEW( &pipeline->arena, lmbMotion *, count );
-	bool *trained = LMB_NEW( &pipeline->arena, bool, count );
+	lmbMotion **motions = LMB_NEW( &pipeline->stages.arena, lmbMotion *, count );
+	bool *trained = LMB_NEW( &pipeline->stages.arena, bool, count );
 	if ( motions == NULL || trained == NULL )
 		return lmbError_Memory( error );
 	pipeline->motions = motions;
@@ -69,7 +51,7 @@ lmbStatus lmbPipeline_NeedMotions( lmbPipeline *pipeline, lmbError *error )
 /* The path of a stage's file, or an error. */
 static lmbStatus FilePath( lmbPipeline *pipeline, const char *name, char **path, lmbError *error )
 {
-	*path = lmbPipeline_Path( pipeline, name );
+	*path = lmbStages_Path( &pipeline->stages, name );
 	return *path != NULL ? lmb_statusOk : lmbError_Memory( error );
 }
 
@@ -146,5 +128,5 @@ void lmbPipeline_ForgetAll( lmbPipeline *pipeline )
 	for ( int i = 0; i < pipeline->motionCount; ++i )
 		lmbMotion_Free( pipeline->motions[i] );
 	lmbCharacter_Free( pipeline->character );
-	lmbArena_Free( &pipeline->arena );
+	lmbArena_Free( &pipeline->stages.arena );
 }

@@ -9,8 +9,9 @@
 #include <math.h>
 #include <string.h>
 
-lmbStatus lmbPipeline_RunEvaluate( lmbPipeline *pipeline, json_t *facts, lmbError *error )
+lmbStatus lmbPipeline_RunEvaluate( void *context, json_t *facts, lmbError *error )
 {
+	lmbPipeline *pipeline = context;
 	LMB_TRY( lmbPipeline_NeedTissue( pipeline, error ) );
 	LMB_TRY( lmbPipeline_NeedModes( pipeline, error ) );
 	LMB_TRY( lmbPipeline_NeedDataset( pipeline, error ) );
@@ -20,13 +21,13 @@ lmbStatus lmbPipeline_RunEvaluate( lmbPipeline *pipeline, json_t *facts, lmbErro
 	                           .modes = pipeline->modes,
 	                           .springs = pipeline->springs,
 	                           .dataset = pipeline->dataset,
-	                           .model = lmbPipeline_Path( pipeline, "model.safetensors" ),
+	                           .model = lmbStages_Path( &pipeline->stages, "model.safetensors" ),
 	                           .softSkin = pipeline->project->softSkin,
 	                           .interpolation = pipeline->project->fit.interpolation };
 	if ( input.model == NULL )
 		return lmbError_Memory( error );
 	lmbEvaluation *evaluation;
-	LMB_TRY( lmbEvaluate( &input, &pipeline->job, &evaluation, error ) );
+	LMB_TRY( lmbEvaluate( &input, &pipeline->stages.job, &evaluation, error ) );
 	json_t *report = lmbReport_Json( evaluation );
 	lmbEvaluation_Free( evaluation );
 	int failed = report == NULL || json_object_update( facts, report ) != 0;
@@ -168,15 +169,16 @@ static lmbStatus DrawSheet( lmbPipeline *pipeline, const lmbModel *model, const 
 	def.truth = sheetColumns - 1;
 	def.instantCount = sheetRows;
 	def.times = times;
-	lmbPipeline_FileName( name, sizeof( name ), "sheet-", sequence->name, ".png" );
-	char *path = lmbPipeline_Path( pipeline, name );
+	lmbStages_FileName( name, sizeof( name ), "sheet-", sequence->name, ".png" );
+	char *path = lmbStages_Path( &pipeline->stages, name );
 	LMB_TRY( path != NULL ? lmbSheet_Write( &def, path, error ) : lmbError_Memory( error ) );
-	lmbPipeline_Wrote( pipeline, name );
+	lmbStages_Wrote( &pipeline->stages, name );
 	return lmb_statusOk;
 }
 
-lmbStatus lmbPipeline_RunSheet( lmbPipeline *pipeline, json_t *facts, lmbError *error )
+lmbStatus lmbPipeline_RunSheet( void *context, json_t *facts, lmbError *error )
 {
+	lmbPipeline *pipeline = context;
 	json_t *files = json_array();
 	json_object_set_new( facts, "files", files );
 	if ( !pipeline->project->sheet )
@@ -185,7 +187,8 @@ lmbStatus lmbPipeline_RunSheet( lmbPipeline *pipeline, json_t *facts, lmbError *
 	LMB_TRY( lmbPipeline_NeedDataset( pipeline, error ) );
 	const lmbDataset *dataset = pipeline->dataset;
 	lmbModel model;
-	lmbStatus status = lmbModel_Open( &model, lmbPipeline_Path( pipeline, "model.safetensors" ), error );
+	lmbStatus status =
+	    lmbModel_Open( &model, lmbStages_Path( &pipeline->stages, "model.safetensors" ), error );
 	bool anyHeldOut = false;
 	for ( int i = 0; i < dataset->sequenceCount; ++i )
 		anyHeldOut = anyHeldOut || !dataset->sequences[i].trained;
@@ -194,7 +197,7 @@ lmbStatus lmbPipeline_RunSheet( lmbPipeline *pipeline, json_t *facts, lmbError *
 		const lmbSequence *sequence = &dataset->sequences[i];
 		if ( ( anyHeldOut && sequence->trained ) || sequence->frameCount == 0 )
 			continue;
-		if ( lmbJob_Cancelled( &pipeline->job ) )
+		if ( lmbJob_Cancelled( &pipeline->stages.job ) )
 		{
 			status = lmbJob_CancelledStatus( error );
 			break;
@@ -202,12 +205,13 @@ lmbStatus lmbPipeline_RunSheet( lmbPipeline *pipeline, json_t *facts, lmbError *
 		lmbArena arena = { 0 };
 		status = DrawSheet( pipeline, &model, sequence, &arena, error );
 		lmbArena_Free( &arena );
-		lmbJob_Progress( &pipeline->job, "motions", i + 1, dataset->sequenceCount, "" );
+		lmbJob_Progress( &pipeline->stages.job, "motions", i + 1, dataset->sequenceCount, "" );
 	}
 	lmbModel_Close( &model );
 	const char *name;
 	json_t *value;
-	json_object_foreach( pipeline->written, name, value ) json_array_append_new( files, json_string( name ) );
+	json_object_foreach( pipeline->stages.written, name, value )
+	    json_array_append_new( files, json_string( name ) );
 	return status;
 }
 
@@ -245,7 +249,7 @@ static lmbStatus PlayMotion( lmbPipeline *pipeline, const lmbModel *model, const
 		status = lmbPlayer_Frame( &player, f, &skin, error );
 		if ( status == lmb_statusOk && f % substeps == 0 )
 			memcpy( positions + (size_t)( f / substeps ) * skinNumbers, skin, skinNumbers * sizeof( float ) );
-		if ( status == lmb_statusOk && lmbJob_Cancelled( &pipeline->job ) )
+		if ( status == lmb_statusOk && lmbJob_Cancelled( &pipeline->stages.job ) )
 			status = lmbJob_CancelledStatus( error );
 	}
 	lmbPlayer_Close( &player );
@@ -257,12 +261,12 @@ static lmbStatus BakeCaches( lmbPipeline *pipeline, const lmbBakeFrames *frames,
                              const char *subfolder, json_t *facts, lmbError *error )
 {
 	char name[200];
-	char *folder = lmbPipeline_Path( pipeline, subfolder );
+	char *folder = lmbStages_Path( &pipeline->stages, subfolder );
 	int count = 0;
 	LMB_TRY( folder != NULL ? lmbFolder_Make( folder, error ) : lmbError_Memory( error ) );
-	lmbPipeline_FileName( name, sizeof( name ), "", frames->motion->name, "" );
+	lmbStages_FileName( name, sizeof( name ), "", frames->motion->name, "" );
 	LMB_TRY( lmbBake_WritePointCaches( pipeline->character, frames, format, folder, name, &count, error ) );
-	lmbPipeline_Wrote( pipeline, subfolder );
+	lmbStages_Wrote( &pipeline->stages, subfolder );
 	json_object_set_new( facts, subfolder, json_integer( count ) );
 	return lmb_statusOk;
 }
@@ -276,15 +280,15 @@ static lmbStatus BakeMotion( lmbPipeline *pipeline, const lmbModel *model, const
 	if ( bake->glb )
 	{
 		char name[256];
-		lmbPipeline_FileName( name, sizeof( name ), "baked-", motion->name, ".glb" );
+		lmbStages_FileName( name, sizeof( name ), "baked-", motion->name, ".glb" );
 		lmbBakeDef def = lmbDefaultBakeDef();
 		lmbBakeReport report = { 0 };
 		def.targets = bake->targets;
-		char *path = lmbPipeline_Path( pipeline, name );
-		LMB_TRY( path != NULL ? lmbBake_WriteGlb( pipeline->character, &def, &frames, path, &pipeline->job,
-		                                          &report, error )
+		char *path = lmbStages_Path( &pipeline->stages, name );
+		LMB_TRY( path != NULL ? lmbBake_WriteGlb( pipeline->character, &def, &frames, path,
+		                                          &pipeline->stages.job, &report, error )
 		                      : lmbError_Memory( error ) );
-		lmbPipeline_Wrote( pipeline, name );
+		lmbStages_Wrote( &pipeline->stages, name );
 		json_object_set_new( facts, "file", json_string( name ) );
 		json_object_set_new( facts, "animation", json_string( report.name ) );
 		json_object_set_new( facts, "targets", json_integer( report.targets ) );
@@ -320,17 +324,19 @@ static lmbStatus CheckBakeMotions( const lmbPipeline *pipeline, lmbError *error 
 		if ( !found )
 			return lmbError_Set( error, lmb_statusNotFound,
 			                     "%s: bake.motions: \"%s\" is not one of the project's motions",
-			                     pipeline->project->path, bake->motions[i] );
+			                     pipeline->project->file.path, bake->motions[i] );
 	}
 	return lmb_statusOk;
 }
 
-lmbStatus lmbPipeline_RunBake( lmbPipeline *pipeline, json_t *facts, lmbError *error )
+lmbStatus lmbPipeline_RunBake( void *context, json_t *facts, lmbError *error )
 {
+	lmbPipeline *pipeline = context;
 	LMB_TRY( lmbPipeline_NeedMotions( pipeline, error ) );
 	LMB_TRY( CheckBakeMotions( pipeline, error ) );
 	lmbModel model;
-	lmbStatus status = lmbModel_Open( &model, lmbPipeline_Path( pipeline, "model.safetensors" ), error );
+	lmbStatus status =
+	    lmbModel_Open( &model, lmbStages_Path( &pipeline->stages, "model.safetensors" ), error );
 	for ( int i = 0; i < pipeline->motionCount && status == lmb_statusOk; ++i )
 	{
 		const lmbMotion *motion = pipeline->motions[i];

@@ -4,8 +4,8 @@
 
 #include "flesh/pipeline_private.h"
 
-lmbStatus lmbPipeline_RunEvaluate( lmbPipeline *pipeline, json_t *facts, lmbError *error );
-lmbStatus lmbPipeline_RunSheet( lmbPipeline *pipeline, json_t *facts, lmbError *error );
-lmbStatus lmbPipeline_RunBake( lmbPipeline *pipeline, json_t *facts, lmbError *error );
+lmbStatus lmbPipeline_RunEvaluate( void *pipeline, json_t *facts, lmbError *error );
+lmbStatus lmbPipeline_RunSheet( void *pipeline, json_t *facts, lmbError *error );
+lmbStatus lmbPipeline_RunBake( void *pipeline, json_t *facts, lmbError *error );
 
 #endif

@@ -12,19 +12,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static lmbStatus RunTissue( lmbPipeline *pipeline, json_t *facts, lmbError *error )
+static lmbStatus RunTissue( void *context, json_t *facts, lmbError *error )
 {
+	lmbPipeline *pipeline = context;
 	LMB_TRY( lmbPipeline_NeedCharacter( pipeline, error ) );
 	lmbTissueDef def;
 	lmbTissueReport report = { 0 };
 	lmbTissue *tissue;
-	LMB_TRY( lmbProject_TissueDef( pipeline->project, &pipeline->arena, &def, error ) );
-	LMB_TRY( lmbTissue_Make( pipeline->character, &def, &pipeline->job, &tissue, &report, error ) );
-	lmbPipeline_Wrote( pipeline, "tissue.safetensors" );
-	lmbPipeline_Wrote( pipeline, "tissue.vtu" );
-	lmbStatus status = lmbTissue_Write( tissue, lmbPipeline_Path( pipeline, "tissue.safetensors" ), error );
+	LMB_TRY( lmbProject_TissueDef( pipeline->project, &pipeline->stages.arena, &def, error ) );
+	LMB_TRY( lmbTissue_Make( pipeline->character, &def, &pipeline->stages.job, &tissue, &report, error ) );
+	lmbStages_Wrote( &pipeline->stages, "tissue.safetensors" );
+	lmbStages_Wrote( &pipeline->stages, "tissue.vtu" );
+	lmbStatus status =
+	    lmbTissue_Write( tissue, lmbStages_Path( &pipeline->stages, "tissue.safetensors" ), error );
 	if ( status == lmb_statusOk )
-		status = lmbTissue_WriteVtu( tissue, lmbPipeline_Path( pipeline, "tissue.vtu" ), error );
+		status = lmbTissue_WriteVtu( tissue, lmbStages_Path( &pipeline->stages, "tissue.vtu" ), error );
 	json_t *numbers =
 	    json_pack( "{s:i, s:i, s:f, s:f, s:f, s:f, s:b, s:i, s:i, s:i, s:i}", "nodes", tissue->nodeCount,
 	               "tetrahedra", tissue->tetCount, "mass_kg", report.mass, "volume_m3", report.volume,
@@ -37,14 +39,16 @@ static lmbStatus RunTissue( lmbPipeline *pipeline, json_t *facts, lmbError *erro
 	return status;
 }
 
-static lmbStatus RunModes( lmbPipeline *pipeline, json_t *facts, lmbError *error )
+static lmbStatus RunModes( void *context, json_t *facts, lmbError *error )
 {
+	lmbPipeline *pipeline = context;
 	LMB_TRY( lmbPipeline_NeedTissue( pipeline, error ) );
 	lmbModes *modes;
-	LMB_TRY(
-	    lmbModes_Compute( pipeline->tissue, pipeline->project->modeCount, &pipeline->job, &modes, error ) );
-	lmbPipeline_Wrote( pipeline, "modes.safetensors" );
-	lmbStatus status = lmbModes_Write( modes, lmbPipeline_Path( pipeline, "modes.safetensors" ), error );
+	LMB_TRY( lmbModes_Compute( pipeline->tissue, pipeline->project->modeCount, &pipeline->stages.job, &modes,
+	                           error ) );
+	lmbStages_Wrote( &pipeline->stages, "modes.safetensors" );
+	lmbStatus status =
+	    lmbModes_Write( modes, lmbStages_Path( &pipeline->stages, "modes.safetensors" ), error );
 	const double turn = 6.283185307179586;
 	json_object_set_new( facts, "count", json_integer( modes->count ) );
 	if ( modes->count > 0 )
@@ -75,29 +79,30 @@ static lmbStatus SimulationFacts( lmbPipeline *pipeline, json_t *facts, lmbError
 	return lmb_statusOk;
 }
 
-static lmbStatus RunSimulate( lmbPipeline *pipeline, json_t *facts, lmbError *error )
+static lmbStatus RunSimulate( void *context, json_t *facts, lmbError *error )
 {
+	lmbPipeline *pipeline = context;
 	const lmbProject *project = pipeline->project;
 	if ( project->trainedCount == 0 )
 		return lmbError_Set(
 		    error, lmb_statusInvalidArgument,
 		    "%s: motions.train names no motion; name at least one animation, or run with --instant",
-		    project->path );
+		    project->file.path );
 	LMB_TRY( lmbPipeline_NeedTissue( pipeline, error ) );
 	LMB_TRY( lmbPipeline_NeedMotions( pipeline, error ) );
-	lmbSimulateMotion *motions = LMB_NEW( &pipeline->arena, lmbSimulateMotion, pipeline->motionCount );
-	char *folder = lmbPipeline_Path( pipeline, "simulation" );
+	lmbSimulateMotion *motions = LMB_NEW( &pipeline->stages.arena, lmbSimulateMotion, pipeline->motionCount );
+	char *folder = lmbStages_Path( &pipeline->stages, "simulation" );
 	if ( motions == NULL || folder == NULL )
 		return lmbError_Memory( error );
 	for ( int i = 0; i < pipeline->motionCount; ++i )
 		motions[i] = ( lmbSimulateMotion ){ pipeline->motions[i], pipeline->trained[i] };
 	lmbSimulateDef def = project->simulate;
-	bool sharded = pipeline->def->shardCount > 0;
-	def.shardIndex = sharded ? pipeline->def->shardIndex : 0;
-	def.shardCount = sharded ? pipeline->def->shardCount : 1;
+	bool sharded = pipeline->stages.def->shardCount > 0;
+	def.shardIndex = sharded ? pipeline->stages.def->shardIndex : 0;
+	def.shardCount = sharded ? pipeline->stages.def->shardCount : 1;
 	LMB_TRY( lmbSimulate( pipeline->character, pipeline->tissue, motions, pipeline->motionCount, &def,
-	                      &pipeline->job, folder, error ) );
-	lmbPipeline_Wrote( pipeline, "simulation" );
+	                      &pipeline->stages.job, folder, error ) );
+	lmbStages_Wrote( &pipeline->stages, "simulation" );
 	return sharded ? lmb_statusOk : SimulationFacts( pipeline, facts, error );
 }
 
@@ -106,7 +111,7 @@ static const char *const checkpointPrefix = "train-", *const checkpointEnding = 
 /* Checkpoints of finished training and of other settings are of no more use. */
 static void RemoveCheckpoints( lmbPipeline *pipeline )
 {
-	DIR *folder = opendir( pipeline->def->folder );
+	DIR *folder = opendir( pipeline->stages.def->folder );
 	struct dirent *entry;
 	while ( folder != NULL && ( entry = readdir( folder ) ) != NULL )
 	{
@@ -114,7 +119,7 @@ static void RemoveCheckpoints( lmbPipeline *pipeline )
 		if ( strncmp( entry->d_name, checkpointPrefix, strlen( checkpointPrefix ) ) != 0 || length < ending ||
 		     strcmp( entry->d_name + length - ending, checkpointEnding ) != 0 )
 			continue;
-		char *path = lmbPipeline_Path( pipeline, entry->d_name );
+		char *path = lmbStages_Path( &pipeline->stages, entry->d_name );
 		if ( path != NULL )
 			unlink( path );
 	}
@@ -122,22 +127,23 @@ static void RemoveCheckpoints( lmbPipeline *pipeline )
 		closedir( folder );
 }
 
-static lmbStatus RunTrain( lmbPipeline *pipeline, json_t *facts, lmbError *error )
+static lmbStatus RunTrain( void *context, json_t *facts, lmbError *error )
 {
+	lmbPipeline *pipeline = context;
 	LMB_TRY( lmbPipeline_NeedTissue( pipeline, error ) );
 	LMB_TRY( lmbPipeline_NeedDataset( pipeline, error ) );
 	char name[128], text[lmbHashTextSize];
-	lmbHash_Text( pipeline->fingerprint, text );
+	lmbHash_Text( pipeline->stages.fingerprint, text );
 	snprintf( name, sizeof( name ), "%s%s%s", checkpointPrefix, text, checkpointEnding );
 	lmbTrainDef def = pipeline->project->train;
-	def.checkpoint = lmbPipeline_Path( pipeline, name );
+	def.checkpoint = lmbStages_Path( &pipeline->stages, name );
 	lmbTrainReport report = { 0 };
 	lmbNetwork *network;
-	LMB_TRY( lmbNetwork_Train( pipeline->character, pipeline->tissue, pipeline->dataset, &def, &pipeline->job,
-	                           &network, &report, error ) );
-	lmbPipeline_Wrote( pipeline, "network.safetensors" );
+	LMB_TRY( lmbNetwork_Train( pipeline->character, pipeline->tissue, pipeline->dataset, &def,
+	                           &pipeline->stages.job, &network, &report, error ) );
+	lmbStages_Wrote( &pipeline->stages, "network.safetensors" );
 	lmbStatus status =
-	    lmbNetwork_Write( network, lmbPipeline_Path( pipeline, "network.safetensors" ), error );
+	    lmbNetwork_Write( network, lmbStages_Path( &pipeline->stages, "network.safetensors" ), error );
 	json_t *numbers = json_pack(
 	    "{s:f, s:f, s:f, s:f, s:i, s:i, s:i, s:i, s:i}", "rms_mm_unseen_poses", 1e3 * report.unseenRms,
 	    "skinning_rms_mm_unseen_poses", 1e3 * report.unseenSkinningRms, "truncation_rms_mm_unseen_poses",
@@ -152,9 +158,10 @@ static lmbStatus RunTrain( lmbPipeline *pipeline, json_t *facts, lmbError *error
 	return status;
 }
 
-static lmbStatus RunFit( lmbPipeline *pipeline, json_t *facts, lmbError *error )
+static lmbStatus RunFit( void *context, json_t *facts, lmbError *error )
 {
-	bool instant = pipeline->def->instant;
+	lmbPipeline *pipeline = context;
+	bool instant = pipeline->stages.def->instant;
 	LMB_TRY( lmbPipeline_NeedTissue( pipeline, error ) );
 	LMB_TRY( lmbPipeline_NeedModes( pipeline, error ) );
 	if ( !instant )
@@ -167,25 +174,26 @@ static lmbStatus RunFit( lmbPipeline *pipeline, json_t *facts, lmbError *error )
 	def.dampingStiffness = pipeline->project->simulate.dampingStiffness;
 	lmbSprings *springs;
 	LMB_TRY( lmbSprings_Fit( pipeline->character, pipeline->tissue, pipeline->modes, pipeline->network,
-	                         pipeline->dataset, &def, &pipeline->job, &springs, error ) );
-	lmbPipeline_Wrote( pipeline, "springs.safetensors" );
+	                         pipeline->dataset, &def, &pipeline->stages.job, &springs, error ) );
+	lmbStages_Wrote( &pipeline->stages, "springs.safetensors" );
 	lmbStatus status =
-	    lmbSprings_Write( springs, lmbPipeline_Path( pipeline, "springs.safetensors" ), error );
+	    lmbSprings_Write( springs, lmbStages_Path( &pipeline->stages, "springs.safetensors" ), error );
 	json_object_set_new( facts, "modes", json_integer( springs->modeCount ) );
 	lmbSprings_Free( springs );
 	return status;
 }
 
-static lmbStatus RunModel( lmbPipeline *pipeline, json_t *facts, lmbError *error )
+static lmbStatus RunModel( void *context, json_t *facts, lmbError *error )
 {
+	lmbPipeline *pipeline = context;
 	LMB_TRY( lmbPipeline_NeedTissue( pipeline, error ) );
 	LMB_TRY( lmbPipeline_NeedSprings( pipeline, error ) );
-	if ( !pipeline->def->instant )
+	if ( !pipeline->stages.def->instant )
 		LMB_TRY( lmbPipeline_NeedNetwork( pipeline, error ) );
-	char *path = lmbPipeline_Path( pipeline, "model.safetensors" );
+	char *path = lmbStages_Path( &pipeline->stages, "model.safetensors" );
 	LMB_TRY( lmbModel_Write( pipeline->character, pipeline->tissue, pipeline->network, pipeline->springs,
 	                         path, error ) );
-	lmbPipeline_Wrote( pipeline, "model.safetensors" );
+	lmbStages_Wrote( &pipeline->stages, "model.safetensors" );
 	lmbModel model;
 	lmbStatus status = lmbModel_Open( &model, path, error );
 	if ( status == lmb_statusOk )
@@ -203,7 +211,7 @@ static lmbStatus RunModel( lmbPipeline *pipeline, json_t *facts, lmbError *error
 
 #define BIT( stage ) ( 1u << ( stage ) )
 
-const lmbStageSpec lmbStageSpecs[lmb_stageCount] = {
+const lmbStageSpec lmbFleshStages[lmb_stageCount] = {
     [lmb_stageTissue] =
         { .name = "tissue", .version = 1, .instant = true, .sections = { "tissue" }, .run = RunTissue },
     [lmb_stageModes] = { .name = "modes",
@@ -222,6 +230,7 @@ const lmbStageSpec lmbStageSpecs[lmb_stageCount] = {
                          .version = 1,
                          .needs = BIT( lmb_stageTissue ) | BIT( lmb_stageSimulate ),
                          .seed = true,
+                         .metrics = "network",
                          .sections = { "train" },
                          .run = RunTrain },
     [lmb_stageFit] = { .name = "fit",
@@ -242,6 +251,7 @@ const lmbStageSpec lmbStageSpecs[lmb_stageCount] = {
                             .version = 1,
                             .needs = BIT( lmb_stageTissue ) | BIT( lmb_stageModes ) |
                                      BIT( lmb_stageSimulate ) | BIT( lmb_stageFit ) | BIT( lmb_stageModel ),
+                            .metrics = "",
                             .sections = { "evaluate", "fit" },
                             .run = lmbPipeline_RunEvaluate },
     [lmb_stageSheet] = { .name = "sheet",

@@ -2,7 +2,6 @@
 
 #include <math.h>
 #include <stddef.h>
-#include <string.h>
 
 _Static_assert( sizeof( lmbTimeStepping ) == sizeof( int ) && sizeof( lmbOptimizer ) == sizeof( int ) &&
                     sizeof( lmbTargetInterpolation ) == sizeof( int ) && sizeof( lmbLayer ) == sizeof( int ),
@@ -13,7 +12,10 @@ static const char *const optimizerNames[] = { "levenberg_marquardt", "adam", NUL
 static const char *const interpolationNames[] = { "cubic", "linear", NULL };
 static const char *const layerNames[] = { "none", "vertex", "modal_unfitted", "modal", "hybrid", NULL };
 
-const lmbProjectSection lmbProjectSections[] = {
+const lmbProjectNoun lmbProjectBones = { "a bone", "bones" };
+const lmbProjectNoun lmbProjectClips = { "an animation", "animations" };
+
+static const lmbProjectSection sections[] = {
     { "", "The character, and what holds for all stages." },
     { "tissue", "The soft body around the bones; the stage `tissue`." },
     { "motions",
@@ -26,7 +28,6 @@ const lmbProjectSection lmbProjectSections[] = {
     { "evaluate", "What is judged against the simulation; the stage `evaluate`." },
     { "bake", "Motion with its dynamics, back into files; the stage `bake`." },
 };
-const int lmbProjectSectionCount = (int)( sizeof( lmbProjectSections ) / sizeof( lmbProjectSections[0] ) );
 
 /* The value of an omitted number that the project's own replaces. */
 #define UNSET NAN
@@ -37,26 +38,21 @@ static const lmbPoseRange defaultRange = { NULL, 0.0 };
 static const lmbProjectMotion defaultMotion = { .keyRate = UNSET, .cutoff = UNSET, .warpIn = UNSET };
 
 static const lmbProjectRecord records[] = {
-    { "material", sizeof( lmbMaterial ), &defaultMaterial, NULL },
-    { "radius", sizeof( lmbBoneRadius ), &defaultRadius, NULL },
-    { "range", sizeof( lmbPoseRange ), &defaultRange, NULL },
-    { "motion", sizeof( lmbProjectMotion ), &defaultMotion, "clip" },
+    { "material", sizeof( lmbMaterial ), &defaultMaterial, NULL,
+      "Entries of `tissue.materials`. Where none fits, the defaults below hold." },
+    { "radius", sizeof( lmbBoneRadius ), &defaultRadius, NULL, "Entries of `tissue.radii`." },
+    { "range", sizeof( lmbPoseRange ), &defaultRange, NULL, "Entries of `simulate.ranges`." },
+    { "motion", sizeof( lmbProjectMotion ), &defaultMotion, "clip",
+      "Entries of `motions.train` and `motions.held_out`. The name of an animation alone stands "
+      "for an entry with that `clip`." },
 };
-
-const lmbProjectRecord *lmbProjectRecord_Find( const char *name )
-{
-	for ( size_t i = 0; i < sizeof( records ) / sizeof( records[0] ); ++i )
-		if ( strcmp( records[i].name, name ) == 0 )
-			return &records[i];
-	return NULL;
-}
 
 #define AT( field ) .offset = offsetof( lmbProject, field )
 #define COUNT_AT( field ) .countOffset = offsetof( lmbProject, field )
 #define IN( record, field ) .offset = offsetof( record, field )
 #define RANGE( low, high ) .minimum = ( low ), .maximum = ( high )
 
-const lmbProjectKey lmbProjectKeys[] = {
+static const lmbProjectKey keys[] = {
     { "", "character", lmb_keyPath, AT( character ),
       .says = "The rigged character, glTF 2.0 (.glb or .gltf). The only key that must be there." },
     { "", "name", lmb_keyText, AT( name ), .unset = "the file's name, or its folder's for project.yaml",
@@ -78,7 +74,8 @@ const lmbProjectKey lmbProjectKeys[] = {
       .record = "material", .says = "Materials by region; where several fit, the later one wins." },
     { "tissue", "radii", lmb_keyRecords, AT( tissue.radii ), COUNT_AT( tissue.radiusCount ),
       .record = "radius", .says = "Bone radii in place of the measured ones." },
-    { "tissue", "rigid", lmb_keyBones, AT( tissue.rigidBones ), COUNT_AT( tissue.rigidCount ),
+    { "tissue", "rigid", lmb_keyNames, AT( tissue.rigidBones ), .what = &lmbProjectBones,
+      COUNT_AT( tissue.rigidCount ),
       .says = "Bones whose skin, and that of all bones below them, keeps the artist's skinning." },
 
     { "motions", "train", lmb_keyRecords, AT( trained ), COUNT_AT( trainedCount ), .record = "motion",
@@ -111,8 +108,8 @@ const lmbProjectKey lmbProjectKeys[] = {
       .unit = "1/s", .says = "Rayleigh damping by mass (alpha)." },
     { "simulate", "damping_stiffness", lmb_keyNumber, AT( simulate.dampingStiffness ), RANGE( 0.0, 1.0 ),
       .unit = "s", .says = "Rayleigh damping by stiffness (beta)." },
-    { "simulate", "gravity", lmb_keyVector, AT( simulate.gravity ), RANGE( -1000.0, 1000.0 ), .unit = "m/s^2",
-      .says = "In scene space. None by default: the artist's shape already hangs in it." },
+    { "simulate", "gravity", lmb_keyVector, AT( simulate.gravity ), .length = 3, RANGE( -1000.0, 1000.0 ),
+      .unit = "m/s^2", .says = "In scene space. None by default: the artist's shape already hangs in it." },
     { "simulate", "tolerance", lmb_keyNumber, AT( simulate.tolerance ), RANGE( 1e-14, 0.1 ),
       .says = "Where Newton's iteration ends: residual relative to a scale of the forces." },
     { "simulate", "iterations", lmb_keyCount, AT( simulate.iterationLimit ), RANGE( 1.0, 10000.0 ),
@@ -172,8 +169,8 @@ const lmbProjectKey lmbProjectKeys[] = {
     { "bake", "pc2", lmb_keyFlag, AT( bake.pc2 ), .says = "Write a PC2 point cache for each motion." },
     { "bake", "mdd", lmb_keyFlag, AT( bake.mdd ), .says = "Write an MDD point cache for each motion." },
 
-    { "material", "bone", lmb_keyBone, IN( lmbMaterial, bone ), .unset = "everywhere",
-      .says = "Where this bone has the largest weight." },
+    { "material", "bone", lmb_keyName, IN( lmbMaterial, bone ), .what = &lmbProjectBones,
+      .unset = "everywhere", .says = "Where this bone has the largest weight." },
     { "material", "young", lmb_keyNumber, IN( lmbMaterial, young ), RANGE( 100.0, 1e9 ), .unit = "Pa",
       .says = "Young's modulus." },
     { "material", "poisson", lmb_keyNumber, IN( lmbMaterial, poisson ), RANGE( 0.0, 0.495 ),
@@ -181,15 +178,18 @@ const lmbProjectKey lmbProjectKeys[] = {
     { "material", "density", lmb_keyNumber, IN( lmbMaterial, density ), RANGE( 1.0, 1e5 ), .unit = "kg/m^3",
       .says = "Density." },
 
-    { "radius", "bone", lmb_keyBone, IN( lmbBoneRadius, bone ), .says = "The bone. Must be there." },
+    { "radius", "bone", lmb_keyName, IN( lmbBoneRadius, bone ), .what = &lmbProjectBones,
+      .says = "The bone. Must be there." },
     { "radius", "radius", lmb_keyNumber, IN( lmbBoneRadius, radius ), RANGE( 0.0, 10.0 ), .unit = "m",
       .says = "Its radius; 0: it holds no tissue." },
 
-    { "range", "bone", lmb_keyBone, IN( lmbPoseRange, bone ), .says = "The bone. Must be there." },
+    { "range", "bone", lmb_keyName, IN( lmbPoseRange, bone ), .what = &lmbProjectBones,
+      .says = "The bone. Must be there." },
     { "range", "degrees", lmb_keyNumber, IN( lmbPoseRange, degrees ), RANGE( 0.0, 180.0 ), .unit = "degrees",
       .says = "Largest turn away from bind." },
 
-    { "motion", "clip", lmb_keyClip, IN( lmbProjectMotion, clip ), .says = "The animation. Must be there." },
+    { "motion", "clip", lmb_keyName, IN( lmbProjectMotion, clip ), .what = &lmbProjectClips,
+      .says = "The animation. Must be there." },
     { "motion", "name", lmb_keyText, IN( lmbProjectMotion, name ), .unset = "the clip's name",
       .says = "What the motion is called in results; names must differ." },
     { "motion", "start", lmb_keyNumber, IN( lmbProjectMotion, start ), RANGE( 0.0, 1e6 ), .unit = "s",
@@ -203,11 +203,10 @@ const lmbProjectKey lmbProjectKeys[] = {
     { "motion", "warp_in", lmb_keyNumber, IN( lmbProjectMotion, warpIn ), RANGE( 0.0, 5.0 ), .unit = "s",
       .unset = "`motions.warp_in`", .says = "As there." },
 };
-const int lmbProjectKeyCount = (int)( sizeof( lmbProjectKeys ) / sizeof( lmbProjectKeys[0] ) );
 
-void lmbProject_Defaults( lmbProject *project )
+static void Defaults( void *out )
 {
-	memset( project, 0, sizeof( *project ) );
+	lmbProject *project = out;
 	project->tissue = lmbDefaultTissueDef();
 	/* The list starts empty for the file to fill; lmbProject_TissueDef puts the default in front. */
 	project->tissue.materials = NULL;
@@ -221,3 +220,25 @@ void lmbProject_Defaults( lmbProject *project )
 	project->sheet = true;
 	project->bake = ( lmbProjectBake ){ .targets = 8, .layer = lmb_layerHybrid, .rate = 30.0, .glb = true };
 }
+
+const lmbProjectTable lmbFleshProjectTable = {
+    .keys = keys,
+    .keyCount = (int)( sizeof( keys ) / sizeof( keys[0] ) ),
+    .sections = sections,
+    .sectionCount = (int)( sizeof( sections ) / sizeof( sections[0] ) ),
+    .records = records,
+    .recordCount = (int)( sizeof( records ) / sizeof( records[0] ) ),
+    .needed = "character",
+    .missing = "it names a .glb or .gltf file",
+    .example = "character: character.glb",
+    .size = sizeof( lmbProject ),
+    .defaults = Defaults,
+    .title = "The project file",
+    .introduction =
+        "A YAML file with everything that `limber run` needs to know. Every key but `character` may be left "
+        "out. Paths are relative to the file's own folder. A key that is not listed here, a value of "
+        "another type or outside its range is an error that names line and column.\n\n"
+        "Lengths are metres of the character's own size, after `unit`.\n\n"
+        "This page is printed by `limber run --reference`; `limber run --defaults` prints a project file "
+        "with every key at its default.",
+};

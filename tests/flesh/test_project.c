@@ -96,11 +96,12 @@ static void RangesAreKept( void **state )
 	CHECK_REFUSED( "character: a.glb\ntissue: { nodes: 1e300 }\n", "2:18", "nodes must be in 50 to 200000" );
 	CHECK_REFUSED( "character: a.glb\nsimulate: { gravity: [0, -1e9, 0] }\n", "2:26", "gravity must be in" );
 	/* Every number of the table, just outside both of its ends. */
-	for ( int i = 0; i < lmbProjectKeyCount; ++i )
+	for ( int i = 0; i < lmbFleshProjectTable.keyCount; ++i )
 	{
-		const lmbProjectKey *key = &lmbProjectKeys[i];
+		const lmbProjectKey *key = &lmbFleshProjectTable.keys[i];
 		bool number = key->kind == lmb_keyNumber || key->kind == lmb_keyCount;
-		if ( !number || lmbProjectRecord_Find( key->section ) != NULL || key->section[0] == 0 )
+		if ( !number || lmbProjectTable_FindRecord( &lmbFleshProjectTable, key->section ) != NULL ||
+		     key->section[0] == 0 )
 			continue;
 		CHECK( key->minimum < key->maximum );
 		for ( int end = 0; end < 2; ++end )
@@ -228,7 +229,7 @@ static void DefaultsAreTheStagesOwn( void **state )
 	CHECK_NEAR( project->fit.dropShare, lmbDefaultFitDef().dropShare, 0.0 );
 	lmbTissueDef tissue = lmbDefaultTissueDef(), made;
 	CHECK_INT( tissue.materialCount, 1 );
-	const lmbMaterial *listed = lmbProjectRecord_Find( "material" )->defaults;
+	const lmbMaterial *listed = lmbProjectTable_FindRecord( &lmbFleshProjectTable, "material" )->defaults;
 	CHECK_NEAR( listed->young, tissue.materials[0].young, 0.0 );
 	CHECK_NEAR( listed->poisson, tissue.materials[0].poisson, 0.0 );
 	CHECK_NEAR( listed->density, tissue.materials[0].density, 0.0 );
@@ -237,10 +238,10 @@ static void DefaultsAreTheStagesOwn( void **state )
 	CHECK_INT( made.materialCount, 1 );
 	CHECK( made.materials[0].bone == NULL );
 	/* Every default lies in the range that the table states. */
-	for ( int i = 0; i < lmbProjectKeyCount; ++i )
+	for ( int i = 0; i < lmbFleshProjectTable.keyCount; ++i )
 	{
-		const lmbProjectKey *key = &lmbProjectKeys[i];
-		const lmbProjectRecord *record = lmbProjectRecord_Find( key->section );
+		const lmbProjectKey *key = &lmbFleshProjectTable.keys[i];
+		const lmbProjectRecord *record = lmbProjectTable_FindRecord( &lmbFleshProjectTable, key->section );
 		const char *base = record != NULL ? record->defaults : (const char *)project;
 		double value = key->kind == lmb_keyNumber  ? *(const double *)( base + key->offset )
 		               : key->kind == lmb_keyCount ? *(const int *)( base + key->offset )
@@ -262,19 +263,20 @@ static void SettingsTellDifferencesApart( void **state )
 	                                &error ) == lmb_statusOk );
 	CHECK_OR_STOP( lmbProject_Load( WriteProject( "tissue:\n  cell: 1.0e-1\ncharacter: a.glb\n" ), &same,
 	                                &error ) == lmb_statusOk );
-	char *before = lmbProject_Settings( project, "tissue", &arena );
-	CHECK( strcmp( before, lmbProject_Settings( same, "tissue", &arena ) ) == 0 );
+	char *before = lmbProjectFile_Settings( &project->file, "tissue", &arena );
+	CHECK( strcmp( before, lmbProjectFile_Settings( &same->file, "tissue", &arena ) ) == 0 );
 	CHECK_CONTAINS( before, "tissue.cell: 0.1\n" );
-	CHECK_INT( lmbProject_Set( project, "tissue.cell=0.10000000000000002", &error ), lmb_statusOk );
-	CHECK( strcmp( before, lmbProject_Settings( project, "tissue", &arena ) ) != 0 );
-	CHECK_INT( lmbProject_Set( project, "unit=0.5", &error ), lmb_statusOk );
+	CHECK_INT( lmbProjectFile_Set( &project->file, "tissue.cell=0.10000000000000002", &error ),
+	           lmb_statusOk );
+	CHECK( strcmp( before, lmbProjectFile_Settings( &project->file, "tissue", &arena ) ) != 0 );
+	CHECK_INT( lmbProjectFile_Set( &project->file, "unit=0.5", &error ), lmb_statusOk );
 	CHECK_NEAR( project->import.metresPerUnit, 0.5, 0.0 );
-	CHECK_INT( lmbProject_Set( project, "motions.train=[a, b]", &error ), lmb_statusOk );
+	CHECK_INT( lmbProjectFile_Set( &project->file, "motions.train=[a, b]", &error ), lmb_statusOk );
 	CHECK_INT( project->trainedCount, 2 );
-	CHECK_INT( lmbProject_Set( project, "tissue.cel=1", &error ), lmb_statusInvalidArgument );
+	CHECK_INT( lmbProjectFile_Set( &project->file, "tissue.cel=1", &error ), lmb_statusInvalidArgument );
 	CHECK_CONTAINS( error.message, "--set: tissue: unknown key \"cel\"" );
-	CHECK_INT( lmbProject_Set( project, "tissue", &error ), lmb_statusInvalidArgument );
-	CHECK_INT( lmbProject_Set( project, "tissue.cell={", &error ), lmb_statusInvalidArgument );
+	CHECK_INT( lmbProjectFile_Set( &project->file, "tissue", &error ), lmb_statusInvalidArgument );
+	CHECK_INT( lmbProjectFile_Set( &project->file, "tissue.cell={", &error ), lmb_statusInvalidArgument );
 	lmbArena_Free( &arena );
 	lmbProject_Free( project );
 	lmbProject_Free( same );
@@ -330,7 +332,7 @@ static void PrintedDefaultsReadBack( void **state )
 	snprintf( path, sizeof( path ), "%s/test.yaml", folder );
 	FILE *stream = fopen( path, "w" );
 	CHECK_OR_STOP( stream != NULL );
-	lmbProject_PrintDefaults( stream );
+	lmbProjectTable_PrintDefaults( &lmbFleshProjectTable, stream );
 	fclose( stream );
 	lmbProject *project, *bare;
 	lmbError error = { 0 };
@@ -341,10 +343,12 @@ static void PrintedDefaultsReadBack( void **state )
 	CHECK_OR_STOP( status == lmb_statusOk );
 	CHECK_OR_STOP( lmbProject_Load( WriteProject( "character: character.glb\n" ), &bare, &error ) ==
 	               lmb_statusOk );
-	const char *section;
-	for ( int i = 0; ( section = lmbProject_Section( i ) ) != NULL; ++i )
-		CHECK( strcmp( lmbProject_Settings( project, section, &arena ),
-		               lmbProject_Settings( bare, section, &arena ) ) == 0 );
+	for ( int i = 0; i < lmbFleshProjectTable.sectionCount; ++i )
+	{
+		const char *section = lmbFleshProjectTable.sections[i].name;
+		CHECK( strcmp( lmbProjectFile_Settings( &project->file, section, &arena ),
+		               lmbProjectFile_Settings( &bare->file, section, &arena ) ) == 0 );
+	}
 	lmbArena_Free( &arena );
 	lmbProject_Free( project );
 	lmbProject_Free( bare );
@@ -357,7 +361,7 @@ static void ReferencePageIsCurrent( void **state )
 	snprintf( path, sizeof( path ), "%s/reference.md", folder );
 	FILE *stream = fopen( path, "w" );
 	CHECK_OR_STOP( stream != NULL );
-	lmbProject_PrintReference( stream );
+	lmbProjectTable_PrintReference( &lmbFleshProjectTable, stream );
 	fclose( stream );
 	lmbArena arena = { 0 };
 	char *printed, *page;

@@ -1,5 +1,5 @@
 /* stages.json: what was made from what. */
-#include "flesh/pipeline_private.h"
+#include "project/stages.h"
 
 #include "base/files.h"
 
@@ -78,57 +78,31 @@ lmbStatus lmbStamps_HashTree( lmbHash *hash, const char *path, lmbError *error )
 	return lmbHash_AddFile( hash, path, error );
 }
 
-/* The buffers that a .gltf names; a .glb carries its own. */
-static lmbStatus HashCharacter( lmbHash *hash, const char *path, lmbError *error )
+lmbStatus lmbStamps_Fingerprint( lmbStages *stages, int stage, uint64_t *out, lmbError *error )
 {
-	LMB_TRY( lmbHash_AddFile( hash, path, error ) );
-	json_t *document = json_load_file( path, 0, NULL ); /* NULL for a .glb */
-	const char *slash = strrchr( path, '/' );
-	char folder[4096] = "";
-	if ( slash != NULL )
-		snprintf( folder, sizeof( folder ), "%.*s", (int)( slash - path + 1 ), path );
-	size_t index;
-	json_t *buffer;
-	json_array_foreach( json_object_get( document, "buffers" ), index, buffer )
-	{
-		const char *uri = json_string_value( json_object_get( buffer, "uri" ) );
-		char inner[4096];
-		lmbError ignored; /* the importer reports a missing buffer, with its place */
-		if ( uri != NULL && strncmp( uri, "data:", 5 ) != 0 &&
-		     lmbPath_Join( inner, sizeof( inner ), folder, uri, &ignored ) == lmb_statusOk )
-			(void)lmbHash_AddFile( hash, inner, &ignored );
-	}
-	json_decref( document );
-	return lmb_statusOk;
-}
-
-lmbStatus lmbStamps_Fingerprint( lmbPipeline *pipeline, lmbStage stage, uint64_t *out, lmbError *error )
-{
-	const lmbStageSpec *spec = &lmbStageSpecs[stage];
-	const lmbProject *project = pipeline->project;
+	const lmbStageSpec *spec = &stages->specs[stage];
 	lmbHash hash;
 	lmbHash_Begin( &hash );
 	lmbHash_AddText( &hash, spec->name );
-	int numbers[3] = { spec->version, pipeline->def->instant ? 1 : 0, spec->seed ? project->seed : 0 };
+	int numbers[3] = { spec->version, stages->def->instant ? 1 : 0, spec->seed ? stages->seed : 0 };
 	lmbHash_Add( &hash, numbers, sizeof( numbers ) );
-	lmbHash_Add( &hash, &project->import.metresPerUnit, sizeof( double ) );
-	LMB_TRY( HashCharacter( &hash, project->character, error ) );
+	LMB_TRY( stages->hashInputs( stages, stage, &hash, error ) );
 	for ( int i = 0; spec->sections[i] != NULL; ++i )
 	{
-		const char *settings = lmbProject_Settings( project, spec->sections[i], &pipeline->arena );
+		const char *settings = lmbProjectFile_Settings( stages->project, spec->sections[i], &stages->arena );
 		if ( settings == NULL )
 			return lmbError_Memory( error );
 		lmbHash_AddText( &hash, settings );
 	}
-	for ( int s = 0; s < lmb_stageCount; ++s )
+	for ( int s = 0; s < stages->count; ++s )
 	{
-		unsigned needs = pipeline->def->instant ? spec->needs & ~spec->drops : spec->needs;
+		unsigned needs = stages->def->instant ? spec->needs & ~spec->drops : spec->needs;
 		if ( ( needs >> s & 1u ) == 0 )
 			continue;
 		/* Files made again with the same content change nothing downstream. */
-		char *files = json_dumps(
-		    json_object_get( json_object_get( pipeline->stamps, lmbStageSpecs[s].name ), "files" ),
-		    JSON_COMPACT | JSON_SORT_KEYS );
+		char *files =
+		    json_dumps( json_object_get( json_object_get( stages->stamps, stages->specs[s].name ), "files" ),
+		                JSON_COMPACT | JSON_SORT_KEYS );
 		lmbHash_AddText( &hash, files != NULL ? files : "" );
 		free( files );
 	}
@@ -136,9 +110,9 @@ lmbStatus lmbStamps_Fingerprint( lmbPipeline *pipeline, lmbStage stage, uint64_t
 	return lmb_statusOk;
 }
 
-bool lmbStamps_Holds( lmbPipeline *pipeline, lmbStage stage, uint64_t fingerprint )
+bool lmbStamps_Holds( lmbStages *stages, int stage, uint64_t fingerprint )
 {
-	json_t *stamp = json_object_get( pipeline->stamps, lmbStageSpecs[stage].name );
+	json_t *stamp = json_object_get( stages->stamps, stages->specs[stage].name );
 	char text[lmbHashTextSize];
 	lmbHash_Text( fingerprint, text );
 	const char *was = json_string_value( json_object_get( stamp, "fingerprint" ) );
@@ -152,7 +126,7 @@ bool lmbStamps_Holds( lmbPipeline *pipeline, lmbStage stage, uint64_t fingerprin
 		char path[4096];
 		lmbHash hash;
 		lmbHash_Begin( &hash );
-		if ( lmbPath_Join( path, sizeof( path ), pipeline->def->folder, name, NULL ) != lmb_statusOk ||
+		if ( lmbPath_Join( path, sizeof( path ), stages->def->folder, name, NULL ) != lmb_statusOk ||
 		     lmbStamps_HashTree( &hash, path, NULL ) != lmb_statusOk )
 			return false;
 		lmbHash_Text( lmbHash_End( &hash ), text );

@@ -1,5 +1,5 @@
 /* Reads a project file's text by the table of keys. */
-#include "flesh/project_table.h"
+#include "project/table.h"
 
 #include "base/files.h"
 
@@ -14,7 +14,8 @@
 /* Reading of one file. */
 typedef struct Reader
 {
-	lmbProject *project;
+	lmbProjectFile *file;
+	const lmbProjectTable *table;
 	yaml_document_t *document;
 	const char *path;   /* as the user gave it, for messages; NULL: a --set option */
 	const char *folder; /* with its '/', or "" */
@@ -80,19 +81,18 @@ const char *lmbProject_Nearest( const char *text, const char *const *names, int 
 	return nearest;
 }
 
-static const lmbProjectKey *FindKey( const char *section, const char *name )
+static const lmbProjectKey *FindKey( const lmbProjectTable *table, const char *section, const char *name )
 {
-	for ( int i = 0; i < lmbProjectKeyCount; ++i )
-		if ( strcmp( lmbProjectKeys[i].section, section ) == 0 &&
-		     strcmp( lmbProjectKeys[i].name, name ) == 0 )
-			return &lmbProjectKeys[i];
+	for ( int i = 0; i < table->keyCount; ++i )
+		if ( strcmp( table->keys[i].section, section ) == 0 && strcmp( table->keys[i].name, name ) == 0 )
+			return &table->keys[i];
 	return NULL;
 }
 
-static bool IsSection( const char *name )
+static bool IsSection( const lmbProjectTable *table, const char *name )
 {
-	for ( int i = 1; i < lmbProjectSectionCount; ++i )
-		if ( strcmp( lmbProjectSections[i].name, name ) == 0 )
+	for ( int i = 1; i < table->sectionCount; ++i )
+		if ( strcmp( table->sections[i].name, name ) == 0 )
 			return true;
 	return false;
 }
@@ -100,61 +100,78 @@ static bool IsSection( const char *name )
 static lmbStatus UnknownKey( const Reader *reader, const yaml_node_t *node, const char *section,
                              const char *name )
 {
+	const lmbProjectTable *table = reader->table;
 	const char *names[128];
 	int count = 0;
-	for ( int i = 0; i < lmbProjectKeyCount && count < 100; ++i )
-		if ( strcmp( lmbProjectKeys[i].section, section ) == 0 )
-			names[count++] = lmbProjectKeys[i].name;
-	for ( int i = 1; section[0] == 0 && i < lmbProjectSectionCount; ++i )
-		names[count++] = lmbProjectSections[i].name;
+	for ( int i = 0; i < table->keyCount && count < 100; ++i )
+		if ( strcmp( table->keys[i].section, section ) == 0 )
+			names[count++] = table->keys[i].name;
+	for ( int i = 1; section[0] == 0 && i < table->sectionCount; ++i )
+		names[count++] = table->sections[i].name;
 	const char *dot = section[0] == 0 ? "" : ": ";
-	for ( int i = 1; i < lmbProjectSectionCount; ++i )
-		if ( FindKey( lmbProjectSections[i].name, name ) != NULL )
+	for ( int i = 1; i < table->sectionCount; ++i )
+		if ( FindKey( table, table->sections[i].name, name ) != NULL )
 			return Fail( reader, node, "%s%sunknown key \"%s\"; it belongs under \"%s\"", section, dot, name,
-			             lmbProjectSections[i].name );
+			             table->sections[i].name );
 	return Fail( reader, node, "%s%sunknown key \"%s\"; the nearest known one is \"%s\"", section, dot, name,
 	             lmbProject_Nearest( name, names, count ) );
 }
 
-static const char *KindName( const lmbProjectKey *key )
+/* What a key's value must be, for messages. */
+static void KindName( const lmbProjectKey *key, char *out, size_t capacity )
 {
 	switch ( key->kind )
 	{
 	case lmb_keyNumber:
-		return "a number";
+		snprintf( out, capacity, "a number" );
+		return;
 	case lmb_keyCount:
-		return "a whole number";
+		snprintf( out, capacity, "a whole number" );
+		return;
 	case lmb_keyFlag:
-		return "true or false";
+		snprintf( out, capacity, "true or false" );
+		return;
 	case lmb_keyVector:
-		return "a list of three numbers";
+		snprintf( out, capacity, "a list of %s numbers", key->length == 2 ? "two" : "three" );
+		return;
+	case lmb_keyNumbers:
+		snprintf( out, capacity, "a list of numbers" );
+		return;
 	case lmb_keyTexts:
-		return "a list of names";
-	case lmb_keyBones:
-		return "a list of bones";
+		snprintf( out, capacity, "a list of names" );
+		return;
+	case lmb_keyNames:
+		snprintf( out, capacity, "a list of %s", key->what->many );
+		return;
+	case lmb_keyChoices:
+		snprintf( out, capacity, "a list of words" );
+		return;
 	case lmb_keyRecords:
-		return "a list of entries";
+		snprintf( out, capacity, "a list of entries" );
+		return;
 	case lmb_keyPath:
-		return "the name of a file";
-	case lmb_keyBone:
-		return "the name of a bone";
-	case lmb_keyClip:
-		return "the name of an animation";
+		snprintf( out, capacity, "the name of a file" );
+		return;
+	case lmb_keyName:
+		snprintf( out, capacity, "the name of %s", key->what->one );
+		return;
 	case lmb_keyText:
 	case lmb_keyChoice:
 		break;
 	}
-	return "a word";
+	snprintf( out, capacity, "a word" );
 }
 
 static lmbStatus WrongKind( const Reader *reader, const yaml_node_t *node, const lmbProjectKey *key )
 {
 	static const char *const what[] = { "nothing", "a single value", "a list", "a group of keys" };
 	const char *got = what[node->type <= YAML_MAPPING_NODE ? node->type : 0];
+	char must[64];
+	KindName( key, must, sizeof( must ) );
 	if ( node->type == YAML_SCALAR_NODE )
-		return Fail( reader, node, "%s must be %s, not \"%.100s\"", key->name, KindName( key ),
+		return Fail( reader, node, "%s must be %s, not \"%.100s\"", key->name, must,
 		             (const char *)node->data.scalar.value );
-	return Fail( reader, node, "%s must be %s, not %s", key->name, KindName( key ), got );
+	return Fail( reader, node, "%s must be %s, not %s", key->name, must, got );
 }
 
 /* The scalar's text, or NULL for a list, a mapping, or an empty plain scalar (YAML's null). */
@@ -230,7 +247,7 @@ static lmbStatus ReadText( const Reader *reader, const yaml_node_t *node, const 
 	const char *text = Scalar( node );
 	if ( text == NULL )
 		return WrongKind( reader, node, key );
-	lmbArena *arena = &reader->project->arena;
+	lmbArena *arena = &reader->file->arena;
 	char joined[4096];
 	if ( key->kind == lmb_keyPath )
 		LMB_TRY( lmbPath_Join( joined, sizeof( joined ), reader->folder, text, reader->error ) );
@@ -239,8 +256,8 @@ static lmbStatus ReadText( const Reader *reader, const yaml_node_t *node, const 
 	if ( copy == NULL || place == NULL )
 		return lmbError_Memory( reader->error );
 	*place = ( lmbProjectPlace ){ copy, (int)node->start_mark.line + 1, (int)node->start_mark.column + 1,
-	                              reader->project->places };
-	reader->project->places = place;
+	                              reader->file->places };
+	reader->file->places = place;
 	*out = copy;
 	return lmb_statusOk;
 }
@@ -258,10 +275,46 @@ static const yaml_node_t *ListItem( const Reader *reader, const yaml_node_t *nod
 static lmbStatus ReadVector( const Reader *reader, const yaml_node_t *node, const lmbProjectKey *key,
                              double *out )
 {
-	if ( node->type != YAML_SEQUENCE_NODE || ListLength( node ) != 3 )
+	if ( node->type != YAML_SEQUENCE_NODE || ListLength( node ) != key->length )
 		return WrongKind( reader, node, key );
-	for ( int i = 0; i < 3; ++i )
+	for ( int i = 0; i < key->length; ++i )
 		LMB_TRY( ReadNumber( reader, ListItem( reader, node, i ), key, out + i ) );
+	return lmb_statusOk;
+}
+
+static lmbStatus ReadNumbers( const Reader *reader, const yaml_node_t *node, const lmbProjectKey *key,
+                              const double **out, int *count )
+{
+	if ( node->type != YAML_SEQUENCE_NODE )
+		return WrongKind( reader, node, key );
+	double *numbers = LMB_NEW( &reader->file->arena, double, ListLength( node ) );
+	if ( numbers == NULL )
+		return lmbError_Memory( reader->error );
+	for ( int i = 0; i < ListLength( node ); ++i )
+		LMB_TRY( ReadNumber( reader, ListItem( reader, node, i ), key, &numbers[i] ) );
+	*out = numbers;
+	*count = ListLength( node );
+	return lmb_statusOk;
+}
+
+static lmbStatus ReadChoices( const Reader *reader, const yaml_node_t *node, const lmbProjectKey *key,
+                              const int **out, int *count )
+{
+	if ( node->type != YAML_SEQUENCE_NODE )
+		return WrongKind( reader, node, key );
+	int *choices = LMB_NEW( &reader->file->arena, int, ListLength( node ) );
+	if ( choices == NULL )
+		return lmbError_Memory( reader->error );
+	for ( int i = 0; i < ListLength( node ); ++i )
+	{
+		LMB_TRY( ReadChoice( reader, ListItem( reader, node, i ), key, &choices[i] ) );
+		for ( int k = 0; k < i; ++k )
+			if ( choices[k] == choices[i] )
+				return Fail( reader, ListItem( reader, node, i ), "%s: \"%s\" is here twice", key->name,
+				             key->choices[choices[i]] );
+	}
+	*out = choices;
+	*count = ListLength( node );
 	return lmb_statusOk;
 }
 
@@ -270,7 +323,7 @@ static lmbStatus ReadTexts( const Reader *reader, const yaml_node_t *node, const
 {
 	if ( node->type != YAML_SEQUENCE_NODE )
 		return WrongKind( reader, node, key );
-	const char **texts = LMB_NEW( &reader->project->arena, const char *, ListLength( node ) );
+	const char **texts = LMB_NEW( &reader->file->arena, const char *, ListLength( node ) );
 	if ( texts == NULL )
 		return lmbError_Memory( reader->error );
 	for ( int i = 0; i < ListLength( node ); ++i )
@@ -281,14 +334,16 @@ static lmbStatus ReadTexts( const Reader *reader, const yaml_node_t *node, const
 }
 
 static lmbStatus ReadGroup( const Reader *reader, const yaml_node_t *node, const char *section, char *base );
+static lmbStatus ReadValue( const Reader *reader, const yaml_node_t *node, const lmbProjectKey *key,
+                            char *base );
 
 static lmbStatus ReadRecords( const Reader *reader, const yaml_node_t *node, const lmbProjectKey *key,
                               const void **out, int *count )
 {
 	if ( node->type != YAML_SEQUENCE_NODE )
 		return WrongKind( reader, node, key );
-	const lmbProjectRecord *record = lmbProjectRecord_Find( key->record );
-	char *entries = lmbArena_New( &reader->project->arena, (size_t)ListLength( node ), record->size );
+	const lmbProjectRecord *record = lmbProjectTable_FindRecord( reader->table, key->record );
+	char *entries = lmbArena_New( &reader->file->arena, (size_t)ListLength( node ), record->size );
 	if ( entries == NULL )
 		return lmbError_Memory( reader->error );
 	for ( int i = 0; i < ListLength( node ); ++i )
@@ -297,16 +352,16 @@ static lmbStatus ReadRecords( const Reader *reader, const yaml_node_t *node, con
 		char *entry = entries + (size_t)i * record->size;
 		memcpy( entry, record->defaults, record->size );
 		const lmbProjectKey *shorthand =
-		    record->shorthand != NULL ? FindKey( record->name, record->shorthand ) : NULL;
+		    record->shorthand != NULL ? FindKey( reader->table, record->name, record->shorthand ) : NULL;
 		if ( shorthand != NULL && item->type == YAML_SCALAR_NODE )
-			LMB_TRY( ReadText( reader, item, shorthand, (const char **)( entry + shorthand->offset ) ) );
+			LMB_TRY( ReadValue( reader, item, shorthand, entry ) );
 		else
 			LMB_TRY( ReadGroup( reader, item, record->name, entry ) );
 		/* A name without "otherwise" (unset) must be given. */
-		for ( int k = 0; k < lmbProjectKeyCount; ++k )
+		for ( int k = 0; k < reader->table->keyCount; ++k )
 		{
-			const lmbProjectKey *member = &lmbProjectKeys[k];
-			bool names = member->kind == lmb_keyBone || member->kind == lmb_keyClip;
+			const lmbProjectKey *member = &reader->table->keys[k];
+			bool names = member->kind == lmb_keyName || member->kind == lmb_keyPath;
 			if ( names && member->unset == NULL && strcmp( member->section, record->name ) == 0 &&
 			     *(const char **)( entry + member->offset ) == NULL )
 				return Fail( reader, item, "this entry of %s needs \"%s\"", key->name, member->name );
@@ -337,15 +392,18 @@ static lmbStatus ReadValue( const Reader *reader, const yaml_node_t *node, const
 		return ReadChoice( reader, node, key, at );
 	case lmb_keyVector:
 		return ReadVector( reader, node, key, at );
+	case lmb_keyNumbers:
+		return ReadNumbers( reader, node, key, at, count );
+	case lmb_keyChoices:
+		return ReadChoices( reader, node, key, at, count );
 	case lmb_keyTexts:
-	case lmb_keyBones:
+	case lmb_keyNames:
 		return ReadTexts( reader, node, key, at, count );
 	case lmb_keyRecords:
 		return ReadRecords( reader, node, key, at, count );
 	case lmb_keyText:
 	case lmb_keyPath:
-	case lmb_keyBone:
-	case lmb_keyClip:
+	case lmb_keyName:
 		break;
 	}
 	return ReadText( reader, node, key, at );
@@ -372,10 +430,12 @@ static lmbStatus ReadGroup( const Reader *reader, const yaml_node_t *node, const
 			if ( other != NULL && strcmp( other, text ) == 0 )
 				return Fail( reader, name, "\"%s\" is here twice", text );
 		}
-		const lmbProjectKey *key = FindKey( section, text );
+		const lmbProjectKey *key = FindKey( reader->table, section, text );
+		if ( section[0] == 0 && strcmp( text, reader->table->needed ) == 0 )
+			reader->file->hasNeeded = true;
 		if ( key != NULL )
 			LMB_TRY( ReadValue( reader, value, key, base ) );
-		else if ( section[0] == 0 && IsSection( text ) )
+		else if ( section[0] == 0 && IsSection( reader->table, text ) )
 			LMB_TRY( ReadGroup( reader, value, text, base ) );
 		else
 			return UnknownKey( reader, name, section, text );
@@ -383,10 +443,10 @@ static lmbStatus ReadGroup( const Reader *reader, const yaml_node_t *node, const
 	return lmb_statusOk;
 }
 
-lmbStatus lmbProject_Read( lmbProject *project, const char *path, const char *folder, const char *text,
-                           size_t size, lmbError *error )
+lmbStatus lmbProjectFile_Read( lmbProjectFile *file, const char *path, const char *folder, const char *text,
+                               size_t size, lmbError *error )
 {
-	Reader reader = { .project = project, .path = path, .folder = folder, .error = error };
+	Reader reader = { .file = file, .table = file->table, .path = path, .folder = folder, .error = error };
 	yaml_parser_t parser;
 	yaml_document_t document;
 	if ( !yaml_parser_initialize( &parser ) )
@@ -406,11 +466,51 @@ lmbStatus lmbProject_Read( lmbProject *project, const char *path, const char *fo
 	const yaml_node_t *root = yaml_document_get_root_node( &document );
 	if ( root == NULL )
 		status = lmbError_Set( error, lmb_statusInvalidArgument,
-		                       "%s:1:1: the file is empty; it needs at least \"character: FILE\"",
-		                       path != NULL ? path : "--set" );
+		                       "%s:1:1: the file is empty; it needs at least \"%s\"",
+		                       path != NULL ? path : "--set", file->table->example );
 	else
-		status = ReadGroup( &reader, root, "", (char *)project );
+		status = ReadGroup( &reader, root, "", (char *)file );
 	yaml_document_delete( &document );
 	yaml_parser_delete( &parser );
 	return status;
+}
+
+/* Which of the tables' needed keys stands at the top of a document. */
+static int DocumentKind( yaml_document_t *document, const lmbProjectTable *const *tables, int count )
+{
+	const yaml_node_t *root = yaml_document_get_root_node( document );
+	if ( root == NULL || root->type != YAML_MAPPING_NODE )
+		return -1;
+	const yaml_node_pair_t *pair = root->data.mapping.pairs.start;
+	for ( ; pair < root->data.mapping.pairs.top; ++pair )
+	{
+		const char *text = Scalar( yaml_document_get_node( document, pair->key ) );
+		for ( int i = 0; text != NULL && i < count; ++i )
+			if ( strcmp( text, tables[i]->needed ) == 0 )
+				return i;
+	}
+	return -1;
+}
+
+int lmbProjectFile_Kind( const char *path, const lmbProjectTable *const *tables, int count )
+{
+	lmbArena arena = { 0 };
+	char *text = NULL;
+	size_t size = 0;
+	int kind = -1;
+	yaml_parser_t parser;
+	yaml_document_t document;
+	if ( lmbFile_Read( path, &arena, &text, &size, NULL ) == lmb_statusOk &&
+	     yaml_parser_initialize( &parser ) )
+	{
+		yaml_parser_set_input_string( &parser, (const unsigned char *)text, size );
+		if ( yaml_parser_load( &parser, &document ) )
+		{
+			kind = DocumentKind( &document, tables, count );
+			yaml_document_delete( &document );
+		}
+		yaml_parser_delete( &parser );
+	}
+	lmbArena_Free( &arena );
+	return kind;
 }
