@@ -58,7 +58,9 @@ extern "C"
 	typedef struct lmbLimbDef
 	{
 		lmbIntegrator integrator; /* default RK4; ignored by recurrent models */
-		double maxStep;   /* s: a longer dt is split evenly; default 0.005; Dormand-Prince: its first trial */
+		/* s, 1e-9 to 1e3: a longer dt is split evenly; default 0.005, of recurrent models their data's step;
+		 * Dormand-Prince: its first trial */
+		double maxStep;
 		double tolerance; /* of Dormand-Prince, relative and absolute; default 1e-5, at least 1e-7 */
 		bool trust;       /* default true where the model has it: compute the score in every step */
 	} lmbLimbDef;
@@ -91,14 +93,17 @@ extern "C"
 	lmbStatus lmbLimbBody_Start( lmbLimbBody *body, const double *positions, const double *velocities );
 	void lmbLimbBody_State( const lmbLimbBody *body, double *positions, double *velocities );
 
-	/* Goes on by dt seconds under inputs (inputCount) held over dt; or going straight from inputs to
-	 * inputsEnd (Nullable). Any finite dt >= 0 gives a finite state; a state that would leave +-1e9 stays
-	 * there and the step returns lmb_statusNumerical (the body diverged). Other errors:
-	 * lmb_statusInvalidArgument, nothing changed. */
+	/* Goes on by dt seconds under inputs (inputCount), |.| <= 1e9, held over dt; or going straight from
+	 * inputs to inputsEnd (Nullable). Any dt from 0 to 1e6 maxStep gives a finite state; one that would leave
+	 * +-1e9 stays there and the step returns lmb_statusNumerical (the body diverged; what was left of dt is
+	 * not gone through). lmb_statusNotConverged: the state went on by dt, but the implicit midpoint's
+	 * iteration or Dormand and Prince's shortest step (maxStep / 1000) did not reach what they are held to.
+	 * Other errors: lmb_statusInvalidArgument, nothing changed. */
 	lmbStatus lmbLimbBody_Step( lmbLimbBody *body, const double *inputs, const double *inputsEnd, double dt );
 
 	/* How far state and input of the last step were from what the model was trained on: 0 well inside, 1 at
-	 * the edge (99 % of the training data lie below), growing beyond. -1 without trust. */
+	 * the edge (99 % of the training data lie below), growing beyond, up to 1e9. Where the step was split,
+	 * the largest of its parts' starts (Dormand-Prince: the step's start). -1 without trust. */
 	double lmbLimbBody_Trust( const lmbLimbBody *body );
 
 	/* The network at one instant, without a step; body gives the room to work in, its state is not touched.

@@ -299,20 +299,6 @@ static void PackModes( Packing *packing )
 		memset( forcing, 0, coefficients * (size_t)pad * sizeof( float ) );
 }
 
-/* Tells files apart, so that a state is not restored into another model. FNV-1a over 8-byte words. */
-static uint64_t Fingerprint( const void *data, size_t size )
-{
-	uint64_t hash = UINT64_C( 14695981039346656037 );
-	for ( size_t i = 0; i < size; i += 8 )
-	{
-		uint64_t word = 0;
-		memcpy( &word, (const char *)data + i, size - i < 8 ? size - i : 8 );
-		hash = ( hash ^ word ) * UINT64_C( 1099511628211 );
-		hash ^= hash >> 29;
-	}
-	return hash;
-}
-
 static lmbFleshInfo MakeInfo( const lmbFleshFile *file )
 {
 	return ( lmbFleshInfo ){
@@ -389,7 +375,7 @@ lmbStatus lmbFlesh_Load( const void *data, size_t size, void *memory, size_t mem
 	}
 	Pack( &file, memory );
 	*model = memory;
-	( *model )->key = Fingerprint( data, size );
+	( *model )->key = lmbFile_Key( data, size );
 	return lmb_statusOk;
 }
 

@@ -5,6 +5,7 @@
 
 #include <limber/flesh.h>
 
+#include "carver.h"
 #include "flesh_file.h"
 #include "kernels/kernels.h"
 
@@ -54,26 +55,5 @@ struct lmbFlesh
 	/* (count x 2) stiffness and damping, NULL when the model has none */
 	const double *modeSprings, *modeSpringsUnfitted, *vertexSprings, *remainderSprings;
 };
-
-/* Hands out pieces of one block of memory, each aligned to 64. Without memory it only counts. */
-typedef struct lmbCarver
-{
-	char *memory; /* NULL: count only; else at least as large as counting said */
-	uint64_t used;
-} lmbCarver;
-
-/* NULL when counting. A sum that leaves the range makes used enormous. */
-static inline void *lmbCarver_Take( lmbCarver *carver, uint64_t count, uint64_t size )
-{
-	const uint64_t limit = UINT64_C( 1 ) << 60;
-	uint64_t at = ( carver->used + 63 ) / 64 * 64;
-	if ( at > limit || ( size > 0 && count > ( limit - at ) / size ) )
-	{
-		carver->used = limit;
-		return NULL;
-	}
-	carver->used = at + count * size;
-	return carver->memory == NULL ? NULL : carver->memory + at;
-}
 
 #endif
