@@ -218,8 +218,21 @@ lmbStatus lmbTable_MendNames( lmbTable *table, lmbError *error )
 	return status;
 }
 
+/* A zip archive is not read into memory whole: its arrays are unpacked one by one. */
+static bool IsZip( const char *path )
+{
+	unsigned char first[4] = { 0 };
+	FILE *stream = fopen( path, "rb" );
+	size_t got = stream != NULL ? fread( first, 1, sizeof( first ), stream ) : 0;
+	if ( stream != NULL )
+		fclose( stream );
+	return got == sizeof( first ) && memcmp( first, "PK", 2 ) == 0 && first[2] < 9 && first[3] < 9;
+}
+
 static lmbStatus ReadAny( lmbTable *table, const lmbTableDef *def, lmbError *error )
 {
+	if ( IsZip( table->path ) )
+		return lmbTable_ReadNpz( table, def, error );
 	lmbArena file = { 0 };
 	char *data;
 	size_t size;
@@ -228,8 +241,6 @@ static lmbStatus ReadAny( lmbTable *table, const lmbTableDef *def, lmbError *err
 	{
 		if ( size >= 6 && memcmp( data, "\x93NUMPY", 6 ) == 0 )
 			status = lmbTable_ReadNpy( table, data, size, error );
-		else if ( size >= 4 && memcmp( data, "PK", 2 ) == 0 && (unsigned char)data[2] < 9 )
-			status = lmbTable_ReadNpz( table, def, data, size, error );
 		else
 			status = lmbTable_ReadText( table, def, data, size, error );
 	}

@@ -53,8 +53,8 @@ lmbStatus lmbTableLayout_Find( const lmbTableDef *def, const char *path, const c
 lmbStatus lmbTable_ReadText( lmbTable *table, const lmbTableDef *def, const char *data, size_t size,
                              lmbError *error );
 lmbStatus lmbTable_ReadNpy( lmbTable *table, const char *data, size_t size, lmbError *error );
-lmbStatus lmbTable_ReadNpz( lmbTable *table, const lmbTableDef *def, const char *data, size_t size,
-                            lmbError *error );
+/* Reads table->path again, with minizip. */
+lmbStatus lmbTable_ReadNpz( lmbTable *table, const lmbTableDef *def, lmbError *error );
 
 /* Room for the columns, all NaN, with names "column1".. */
 lmbStatus lmbTable_Allocate( lmbTable *table, int rowCount, int columnCount, lmbError *error );
