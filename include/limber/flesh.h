@@ -46,7 +46,7 @@ extern "C"
 	typedef struct lmbFleshInfo
 	{
 		int vertexCount, triangleCount, boneCount, modeCount, coefficientCount;
-		bool hasNetwork, hasVertexSprings, hasModes, hasFittedModes, hasHybrid;
+		bool hasNetwork, hasVertexSprings, hasModes, hasFittedModes, hasHybrid, hasPoseStiffness;
 	} lmbFleshInfo;
 
 	typedef struct lmbFleshDef
@@ -56,6 +56,8 @@ extern "C"
 		bool network; /* default true where the model has one; false: skinning's shape */
 		lmbTargetInterpolation interpolation; /* default cubic */
 		bool normals;                         /* default true: compute vertex normals in a step */
+		bool poseStiffness; /* default true where the model has it, else without effect: the modes' stiffness
+		                       follows the pose */
 	} lmbFleshDef;
 
 	/* Where the character is in one frame. */

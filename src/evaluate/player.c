@@ -12,6 +12,7 @@ lmbStatus lmbPlayer_Open( lmbPlayer *player, const lmbModel *model, const lmbSeq
 	def.network = network;
 	def.interpolation = interpolation;
 	def.normals = false;
+	def.poseStiffness = def.poseStiffness && network; /* what no simulation taught knows rest alone */
 	player->bones = LMB_NEW( &player->arena, float, 12 * (size_t)sequence->boneCount );
 	if ( player->bones == NULL )
 		return lmbError_Memory( error );

@@ -2,6 +2,7 @@
 
 #include "base/math3.h"
 #include "flesh/fit_private.h"
+#include "flesh/stiffness.h"
 
 #include <cblas.h>
 #include <stdlib.h>
@@ -18,6 +19,7 @@ lmbFitDef lmbDefaultFitDef( void )
 	                  .optimizer = lmb_optimizerLevenbergMarquardt,
 	                  .dropShare = 0.1,
 	                  .useSeconds = 0.0,
+	                  .poseStiffness = true,
 	                  .dampingMass = 0.0,
 	                  .dampingStiffness = 0.004 };
 	return def;
@@ -206,12 +208,41 @@ static lmbStatus ModalForcing( lmbFit *fit, lmbError *error )
 	return lmb_statusOk;
 }
 
+/* How the modes' stiffness follows the pose, and its log ratios over the frames. */
+static lmbStatus LearnStiffness( lmbFit *fit, const lmbDataset *dataset, lmbError *error )
+{
+	lmbSprings *springs = fit->springs;
+	size_t modes = (size_t)springs->modeCount, frames = (size_t)fit->frameCount;
+	lmbStiffness stiffness;
+	LMB_TRY( lmbStiffness_Learn( fit->character, fit->tissue, fit->modes, dataset, fit->def->useSeconds,
+	                             fit->job, &springs->arena, &stiffness, error ) );
+	if ( stiffness.weights == NULL )
+		return lmb_statusOk;
+	springs->featureCount = stiffness.featureCount;
+	springs->stiffnessWeights = stiffness.weights;
+	springs->stiffnessRange = stiffness.range;
+	fit->logRatios = LMB_NEW( &fit->arena, double, modes *frames );
+	if ( fit->logRatios == NULL )
+		return lmbError_Memory( error );
+	for ( int s = 0; s < fit->sequenceCount; ++s )
+		LMB_TRY( lmbFit_LogRatios( fit->character, springs, &fit->frames[s],
+		                           fit->logRatios + fit->segments[s].first, frames, error ) );
+	return lmb_statusOk;
+}
+
 static lmbSpringRecord Record( const lmbFit *fit, int dimension, const double *start, const double *end,
                                const double *truth )
 {
-	return ( lmbSpringRecord ){
-	    dimension, fit->sequenceCount, fit->frameCount, fit->segments, fit->def->interpolation, start, end,
-	    truth,     fit->counted };
+	return ( lmbSpringRecord ){ dimension,
+	                            fit->sequenceCount,
+	                            fit->frameCount,
+	                            fit->segments,
+	                            fit->def->interpolation,
+	                            start,
+	                            end,
+	                            truth,
+	                            fit->counted,
+	                            NULL };
 }
 
 static double Seconds( const lmbFit *fit )
@@ -250,6 +281,7 @@ static lmbStatus FitMode( void *context, int index, int worker, lmbError *error 
 		truth[n] = fit->modal.target[modes * n + m];
 	}
 	lmbSpringRecord record = Record( fit, 1, start, end, truth );
+	record.logRatios = fit->logRatios == NULL ? NULL : fit->logRatios + frames * m;
 	/* What the tissue says is a good guess. Without damping in the tissue's definition, 2 %. */
 	double stiffness = springs->modeStiffnessUnfitted[m];
 	double damping = fmax( springs->modeDampingUnfitted[m], 0.04 * sqrt( stiffness ) );
@@ -454,7 +486,7 @@ static lmbStatus FitVertices( lmbFit *fit, lmbError *error )
 	return lmb_statusOk;
 }
 
-static lmbStatus FitModes( lmbFit *fit, lmbError *error )
+static lmbStatus FitModes( lmbFit *fit, const lmbDataset *dataset, lmbError *error )
 {
 	lmbSprings *springs = fit->springs;
 	size_t modes = (size_t)springs->modeCount;
@@ -466,6 +498,8 @@ static lmbStatus FitModes( lmbFit *fit, lmbError *error )
 	     fit->modeShare == NULL )
 		return lmbError_Memory( error );
 	LMB_TRY( ModalForcing( fit, error ) );
+	if ( fit->def->poseStiffness )
+		LMB_TRY( LearnStiffness( fit, dataset, error ) );
 	LMB_TRY( lmbJob_ForEach( fit->job, springs->modeCount, FitMode, fit, error ) );
 	lmbJob_Note( fit->job, "fit: %d modes capture %.3f of the training motion in their own directions",
 	             springs->modeCount, Captured( fit->modeEnergy, fit->modeShare, springs->modeCount ) );
@@ -493,7 +527,7 @@ lmbStatus lmbSprings_Fit( const lmbCharacter *character, const lmbTissue *tissue
 	if ( status == lmb_statusOk )
 		status = GatherFrames( &fit, dataset, error );
 	if ( status == lmb_statusOk && fit.sequenceCount > 0 && modes != NULL )
-		status = FitModes( &fit, error );
+		status = FitModes( &fit, dataset, error );
 	if ( status == lmb_statusOk && fit.sequenceCount > 0 )
 		status = FitVertices( &fit, error );
 	lmbArena_Free( &fit.arena );

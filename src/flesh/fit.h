@@ -35,6 +35,10 @@ typedef struct lmbSprings
 	int32_t *pairs;             /* (pairCount x 2) */
 	double *boneForcing;        /* (modeCount x pairCount x 12) */
 	double *coefficientForcing; /* (modeCount x coefficientCount); Nullable without a network */
+	/* How the modes' stiffness follows the pose (stiffness.h): all modal layers use it. NULL: it does not. */
+	int featureCount;
+	double *stiffnessWeights; /* (modeCount x (featureCount + 1)) */
+	double *stiffnessRange;   /* (modeCount x 2) */
 } lmbSprings;
 
 typedef enum lmbOptimizer
@@ -47,12 +51,13 @@ typedef struct lmbFitDef
 {
 	lmbTargetInterpolation interpolation;
 	lmbOptimizer optimizer;
-	double dropShare;  /* worst frames of each spring left out of the second fit, in [0, 0.5] */
-	double useSeconds; /* of each trained motion; 0: all of it */
+	double dropShare;   /* worst frames of each spring left out of the second fit, in [0, 0.5] */
+	double useSeconds;  /* of each trained motion; 0: all of it */
+	bool poseStiffness; /* let the modes' stiffness follow the pose */
 	double dampingMass, dampingStiffness; /* the simulation's Rayleigh alpha and beta */
 } lmbFitDef;
 
-lmbFitDef lmbDefaultFitDef( void ); /* cubic, Levenberg-Marquardt, 0.1, 0, alpha 0, beta 0.004 */
+lmbFitDef lmbDefaultFitDef( void ); /* cubic, Levenberg-Marquardt, 0.1, 0, true, alpha 0, beta 0.004 */
 
 /* modes and network are Nullable: without modes only the vertex layer is fitted; without sequences only
  * what the tissue says is filled in (modal unfitted, reduced forcing: the instant model). Uses trained

@@ -15,7 +15,8 @@ void lmbSprings_Free( lmbSprings *springs )
 
 enum
 {
-	fieldRank = 3
+	fieldRank = 3,
+	countCount = 6
 };
 
 /* An array of doubles of lmbSprings as the file has it. A size of 0 ends the shape. */
@@ -30,12 +31,12 @@ typedef struct Field
 
 enum
 {
-	fieldCount = 11
+	fieldCount = 13
 };
 
 static void ListFields( lmbSprings *s, Field *fields )
 {
-	const int64_t v = s->vertexCount, m = s->modeCount;
+	const int64_t v = s->vertexCount, m = s->modeCount, f = s->featureCount;
 	const Field list[fieldCount] = {
 	    { "vertex_stiffness", &s->vertexStiffness, { v }, false, true },
 	    { "vertex_damping", &s->vertexDamping, { v }, true, true },
@@ -48,6 +49,8 @@ static void ListFields( lmbSprings *s, Field *fields )
 	    { "skin_shapes", &s->skinShapes, { m, v, 3 }, false, false },
 	    { "bone_forcing", &s->boneForcing, { m, s->pairCount, 12 }, false, false },
 	    { "coefficient_forcing", &s->coefficientForcing, { m, s->coefficientCount }, false, false },
+	    { "pose_stiffness", &s->stiffnessWeights, { m, f + 1 }, false, false },
+	    { "pose_stiffness_range", &s->stiffnessRange, { m, 2 }, false, false },
 	};
 	memcpy( fields, list, sizeof( list ) );
 }
@@ -66,11 +69,11 @@ lmbStatus lmbSprings_Write( const lmbSprings *springs, const char *path, lmbErro
 	if ( writer == NULL )
 		return lmbError_Memory( error );
 	lmbTensorWriter_Metadata( writer, "format", "limber.springs" );
-	lmbTensorWriter_Metadata( writer, "version", "1" );
+	lmbTensorWriter_Metadata( writer, "version", "2" );
 	lmbSprings copy = *springs;
-	const int64_t counts[5] = { copy.vertexCount, copy.modeCount, copy.boneCount, copy.coefficientCount,
-	                            copy.pairCount };
-	const int64_t countShape[1] = { 5 }, pairShape[2] = { copy.pairCount, 2 };
+	const int64_t counts[countCount] = { copy.vertexCount,      copy.modeCount, copy.boneCount,
+	                                     copy.coefficientCount, copy.pairCount, copy.featureCount };
+	const int64_t countShape[1] = { countCount }, pairShape[2] = { copy.pairCount, 2 };
 	lmbTensorWriter_Add( writer, "counts", lmb_dataI64, 1, countShape, counts );
 	Field fields[fieldCount];
 	ListFields( &copy, fields );
@@ -87,12 +90,12 @@ lmbStatus lmbSprings_Write( const lmbSprings *springs, const char *path, lmbErro
 
 static lmbStatus ReadCounts( const lmbTensorFile *file, lmbSprings *springs, lmbError *error )
 {
-	int64_t shape[1] = { 5 };
+	int64_t shape[1] = { countCount };
 	const void *data;
 	LMB_TRY( lmbTensorFile_Get( file, "counts", lmb_dataI64, 1, shape, &data, error ) );
 	const int64_t *counts = data;
-	const int64_t limits[5] = { INT32_MAX / 3, 65536, 65536, 65536, INT32_MAX / 2 };
-	for ( int i = 0; i < 5; ++i )
+	const int64_t limits[countCount] = { INT32_MAX / 3, 65536, 65536, 65536, INT32_MAX / 2, 9 * 65536 };
+	for ( int i = 0; i < countCount; ++i )
 		if ( counts[i] < 0 || counts[i] > limits[i] )
 			return lmbError_Set( error, lmb_statusCorrupt, "%s: counts[%d] = %lld must lie in [0, %lld]",
 			                     file->path, i, (long long)counts[i], (long long)limits[i] );
@@ -101,6 +104,7 @@ static lmbStatus ReadCounts( const lmbTensorFile *file, lmbSprings *springs, lmb
 	springs->boneCount = (int)counts[2];
 	springs->coefficientCount = (int)counts[3];
 	springs->pairCount = (int)counts[4];
+	springs->featureCount = (int)counts[5];
 	return lmb_statusOk;
 }
 
@@ -161,6 +165,8 @@ static lmbStatus CheckWhole( const lmbTensorFile *file, const lmbSprings *s, lmb
 	if ( modes && ( s->modeStiffnessUnfitted == NULL || s->modeDampingUnfitted == NULL ||
 	                s->skinShapes == NULL || s->pairs == NULL || s->boneForcing == NULL ) )
 		missing = "an array of the modes";
+	if ( ( s->stiffnessWeights == NULL ) != ( s->stiffnessRange == NULL ) )
+		missing = "pose_stiffness or pose_stiffness_range";
 	if ( s->coefficientCount > 0 && s->coefficientForcing == NULL )
 		missing = "coefficient_forcing";
 	if ( missing != NULL )
@@ -188,7 +194,7 @@ lmbStatus lmbSprings_Load( const char *path, lmbSprings **out, lmbError *error )
 	lmbStatus status = springs == NULL || file == NULL ? lmbError_Memory( error ) : lmb_statusOk;
 	if ( status == lmb_statusOk )
 	{
-		status = lmbTensorFile_Open( file, path, "limber.springs", 1, error );
+		status = lmbTensorFile_Open( file, path, "limber.springs", 2, error );
 		if ( status == lmb_statusOk )
 			status = ReadSprings( file, springs, error );
 		lmbTensorFile_Close( file );

@@ -26,6 +26,7 @@ typedef struct lmbFit
 	uint8_t *counted;     /* (frameCount) */
 	lmbModalRows modal;   /* (frameCount x modeCount) */
 	double *modalPlace;   /* (frameCount x modeCount) of the fitted modes' springs */
+	double *logRatios;    /* (modeCount x frameCount) of the modes' stiffness by pose; NULL: 0 */
 	lmbSpringPoint starts[2 * lmbFitFrequencies];
 	double *modeEnergy, *modeShare; /* (modeCount) */
 } lmbFit;
@@ -49,6 +50,11 @@ lmbStatus lmbFitChunk_Make( const lmbFit *fit, int first, int count, lmbFitChunk
 /* Takes away what the modes do: the rows become those of the remainder. */
 void lmbFitChunk_TakeModes( const lmbFit *fit, lmbFitChunk *chunk );
 lmbSpringRecord lmbFitChunk_Record( const lmbFit *fit, const lmbFitChunk *chunk, int index );
+
+/* Log ratios of the modes' stiffness over a sequence's frames, mode m at frame n to out[stride m + n].
+ * Springs must have them. */
+lmbStatus lmbFit_LogRatios( const lmbCharacter *character, const lmbSprings *springs, const lmbFrames *frames,
+                            double *out, size_t stride, lmbError *error );
 
 /* Displacements that count as none: a hundred-thousandth of a lattice cell, RMS. */
 double lmbFit_LeastEnergy( const lmbFit *fit );

@@ -1,5 +1,6 @@
 #include "flesh/fit_spring.h"
 
+#include "runtime/functions.h"
 #include "runtime/springs.h"
 
 #include <math.h>
@@ -26,12 +27,13 @@ static inline void StepDerivative( const double *phi, const double *gamma, const
 	*dv = phi[2] * u + phi[3] * v - gamma[2] * a0 - gamma[3] * a1 + map->phi[2] * x + map->phi[3] * y;
 }
 
+/* scale: what divides a jump. */
 static inline void StepTrack( Track *t, const lmbSpringMap *map, const lmbSpringMapGradient *gradient,
-                              bool jump, double start, double end )
+                              bool jump, double scale, double start, double end )
 {
 	if ( jump )
 	{
-		t->v -= start;
+		t->v -= start / scale;
 		start = 0.0;
 	}
 	double u = t->u, v = t->v;
@@ -43,6 +45,40 @@ static inline void StepTrack( Track *t, const lmbSpringMap *map, const lmbSpring
 	}
 	t->u = map->phi[0] * u + map->phi[1] * v - map->gamma[0] * start - map->gamma[1] * end;
 	t->v = map->phi[2] * u + map->phi[3] * v - map->gamma[2] * start - map->gamma[3] * end;
+}
+
+/* The recursion of a spring that follows the pose, over one segment. Tracks are of (U, V). */
+static double FollowingError( const lmbSpringRecord *record, const lmbSegment *segment,
+                              const double *frameWeights, lmbSpringPoint point, bool gradient, double *sums )
+{
+	double k = exp( point.logStiffness ), c = exp( point.logDamping ), error = 0.0;
+	Track t;
+	memset( &t, 0, sizeof( t ) );
+	lmbSpringMap map;
+	lmbSpringMapGradient derivatives;
+	for ( int n = segment->first + 1; n < segment->first + segment->count; ++n )
+	{
+		double weight = record->counted == NULL || record->counted[n] ? segment->weight : 0.0;
+		if ( frameWeights != NULL )
+			weight *= frameWeights[n];
+		double ratio = 0.5 * ( record->logRatios[n - 1] + record->logRatios[n] );
+		double scale =
+		    gradient ? lmbSpringMap_MakeScaledWithGradient( k, c, ratio, segment->step, &map, &derivatives )
+		             : lmbSpringMap_MakeScaled( k, c, ratio, segment->step, &map );
+		StepTrack( &t, &map, gradient ? &derivatives : NULL, record->interpolation == lmb_targetLinear, scale,
+		           record->start[n], record->end[n] );
+		double back = lmbExp( -0.25 * record->logRatios[n] ), off = back * t.u - record->truth[n];
+		error += weight * off * off;
+		if ( !gradient )
+			continue;
+		double uk = back * t.uk, uc = back * t.uc;
+		sums[0] += weight * off * uk;
+		sums[1] += weight * off * uc;
+		sums[2] += weight * uk * uk;
+		sums[3] += weight * uk * uc;
+		sums[4] += weight * uc * uc;
+	}
+	return error;
 }
 
 /* The recursion over one segment; dimension a constant where it is called, so that the compiler unrolls. */
@@ -63,7 +99,7 @@ SegmentError( const lmbSpringRecord *record, const lmbSegment *segment, const do
 		{
 			Track *t = &tracks[axis];
 			size_t at = (size_t)n * (size_t)dimension + (size_t)axis;
-			StepTrack( t, map, gradient, jump, record->start[at], record->end[at] );
+			StepTrack( t, map, gradient, jump, 1.0, record->start[at], record->end[at] );
 			double off = t->u - record->truth[at];
 			error += weight * off * off;
 			if ( gradient == NULL )
@@ -88,6 +124,11 @@ double lmbSpring_Error( const lmbSpringRecord *record, const double *frameWeight
 		const lmbSegment *segment = &record->segments[s];
 		lmbSpringMap map;
 		lmbSpringMapGradient derivatives;
+		if ( record->logRatios != NULL )
+		{
+			error += FollowingError( record, segment, frameWeights, point, gradient != NULL, sums );
+			continue;
+		}
 		if ( gradient == NULL )
 			lmbSpringMap_Make( k, c, segment->step, &map );
 		else
@@ -111,6 +152,27 @@ double lmbSpring_Error( const lmbSpringRecord *record, const double *frameWeight
 	return error;
 }
 
+/* All coordinates one frame on, without derivatives. map is the spring's own where it does not follow the
+ * pose, else overwritten. Returns what the tracks' u must be multiplied by to be a displacement. */
+static double StepFrame( const lmbSpringRecord *record, double step, double stiffness, double damping, int n,
+                         lmbSpringMap *map, Track *tracks )
+{
+	double scale = 1.0, back = 1.0;
+	if ( record->logRatios != NULL )
+	{
+		double ratio = 0.5 * ( record->logRatios[n - 1] + record->logRatios[n] );
+		scale = lmbSpringMap_MakeScaled( stiffness, damping, ratio, step, map );
+		back = lmbExp( -0.25 * record->logRatios[n] );
+	}
+	for ( int axis = 0; axis < record->dimension; ++axis )
+	{
+		size_t at = (size_t)n * (size_t)record->dimension + (size_t)axis;
+		StepTrack( &tracks[axis], map, NULL, record->interpolation == lmb_targetLinear, scale,
+		           record->start[at], record->end[at] );
+	}
+	return back;
+}
+
 void lmbSpring_Run( const lmbSpringRecord *record, double stiffness, double damping, double *out )
 {
 	size_t dimension = (size_t)record->dimension;
@@ -123,13 +185,11 @@ void lmbSpring_Run( const lmbSpringRecord *record, double stiffness, double damp
 		Track tracks[3];
 		memset( tracks, 0, sizeof( tracks ) );
 		for ( int n = segment->first + 1; n < segment->first + segment->count; ++n )
+		{
+			double back = StepFrame( record, segment->step, stiffness, damping, n, &map, tracks );
 			for ( size_t axis = 0; axis < dimension; ++axis )
-			{
-				size_t at = (size_t)n * dimension + axis;
-				StepTrack( &tracks[axis], &map, NULL, record->interpolation == lmb_targetLinear,
-				           record->start[at], record->end[at] );
-				out[at] = tracks[axis].u;
-			}
+				out[(size_t)n * dimension + axis] = back * tracks[axis].u;
+		}
 	}
 }
 
@@ -308,23 +368,23 @@ static void DropWorst( const lmbSpringRecord *record, lmbSpringPoint point, doub
                        double *sorted )
 {
 	size_t used = 0;
-	bool jump = record->interpolation == lmb_targetLinear;
+	double stiffness = exp( point.logStiffness ), damping = exp( point.logDamping );
 	for ( int s = 0; s < record->segmentCount; ++s )
 	{
 		const lmbSegment *segment = &record->segments[s];
 		lmbSpringMap map;
-		lmbSpringMap_Make( exp( point.logStiffness ), exp( point.logDamping ), segment->step, &map );
+		lmbSpringMap_Make( stiffness, damping, segment->step, &map );
 		Track tracks[3];
 		memset( tracks, 0, sizeof( tracks ) );
 		weights[segment->first] = 0.0;
 		for ( int n = segment->first + 1; n < segment->first + segment->count; ++n )
 		{
 			weights[n] = 0.0;
+			double back = StepFrame( record, segment->step, stiffness, damping, n, &map, tracks );
 			for ( int axis = 0; axis < record->dimension; ++axis )
 			{
 				size_t at = (size_t)n * (size_t)record->dimension + (size_t)axis;
-				StepTrack( &tracks[axis], &map, NULL, jump, record->start[at], record->end[at] );
-				double off = tracks[axis].u - record->truth[at];
+				double off = back * tracks[axis].u - record->truth[at];
 				weights[n] += segment->weight * off * off;
 			}
 			if ( record->counted == NULL || record->counted[n] )

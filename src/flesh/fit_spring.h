@@ -22,6 +22,8 @@ typedef struct lmbSpringRecord
 	lmbTargetInterpolation interpolation;
 	const double *start, *end, *truth; /* (frameCount x dimension) */
 	const uint8_t *counted;            /* (frameCount) 0: the frame does not enter the error; Nullable */
+	const double *logRatios; /* (frameCount) log of stiffness and damping against those sought, by frame
+	                            (runtime/springs.h); Nullable: 0. Dimension 1 only */
 } lmbSpringRecord;
 
 /* A spring as it is searched for. */

@@ -263,6 +263,12 @@ static void AddModes( Packer *packer, const lmbSprings *springs, bool hasNetwork
 	            springs->modeDampingUnfitted );
 	if ( springs->modeStiffness != NULL )
 		AddSprings( packer, "modes.fitted", modeCount, springs->modeStiffness, springs->modeDamping );
+	if ( springs->stiffnessWeights != NULL )
+	{
+		AddFloats( packer, "modes.pose_stiffness", modeCount, springs->featureCount + 1, 0,
+		           springs->stiffnessWeights );
+		AddFloats( packer, "modes.pose_stiffness_range", modeCount, 2, 0, springs->stiffnessRange );
+	}
 	Add( packer, "modes.pairs", lmb_dataI32, springs->pairCount, 2, 0, springs->pairs );
 	AddFloats( packer, "modes.bone_forcing", modeCount, springs->pairCount, 12, springs->boneForcing );
 	if ( hasNetwork && springs->coefficientForcing != NULL )

@@ -234,7 +234,7 @@ const lmbStageSpec lmbFleshStages[lmb_stageCount] = {
                          .sections = { "train" },
                          .run = RunTrain },
     [lmb_stageFit] = { .name = "fit",
-                       .version = 1,
+                       .version = 2,
                        .needs = BIT( lmb_stageTissue ) | BIT( lmb_stageModes ) | BIT( lmb_stageSimulate ) |
                                 BIT( lmb_stageTrain ),
                        .drops = BIT( lmb_stageSimulate ) | BIT( lmb_stageTrain ),

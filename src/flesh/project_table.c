@@ -148,6 +148,8 @@ static const lmbProjectKey keys[] = {
       .says = "Share of the worst frames that the second fit leaves out." },
     { "fit", "use_seconds", lmb_keyNumber, AT( fit.useSeconds ), RANGE( 0.0, 1e6 ), .unit = "s",
       .says = "How much of each training motion is fitted on; 0: all." },
+    { "fit", "pose_stiffness", lmb_keyFlag, AT( fit.poseStiffness ),
+      .says = "Let the stiffness of the vibration modes follow the pose, as the tissue's does." },
 
     { "evaluate", "softness", lmb_keyNumber, AT( softSkin ), RANGE( 0.0, 1.0 ),
       .says =

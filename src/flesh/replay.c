@@ -1,9 +1,9 @@
 /* The reference run of fitted springs on a sequence, full form. */
 #include "flesh/fit.h"
 
-#include "flesh/fit_spring.h"
-#include "flesh/forcing.h"
-
+#include "flesh/fit_private.h"
+#include "flesh/network.h"
+#include "flesh/stiffness.h"
 #include <cblas.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +43,8 @@ static lmbStatus CheckReplay( const Replay *replay, const lmbModes *modes, const
 	            replay->character->vertexCount == tissue->vertexCount &&
 	            replay->character->boneCount == tissue->boneCount &&
 	            sequence->boneCount == tissue->boneCount && sequence->nodeCount == tissue->nodeCount;
+	if ( same && springs->stiffnessWeights != NULL )
+		same = springs->featureCount == lmbNetwork_FeatureOffsets( replay->character, NULL );
 	if ( same && replay->layer != lmb_springsVertex )
 		same = modes != NULL && modes->count == springs->modeCount && modes->nodeCount == tissue->nodeCount;
 	if ( !same )
@@ -64,6 +66,26 @@ static lmbSpringRecord Record( const Replay *replay, int dimension, const double
 	                            .end = end };
 }
 
+lmbStatus lmbFit_LogRatios( const lmbCharacter *character, const lmbSprings *springs, const lmbFrames *frames,
+                            double *out, size_t stride, lmbError *error )
+{
+	size_t modes = (size_t)springs->modeCount;
+	double *features = malloc( ( (size_t)springs->featureCount + modes ) * sizeof( double ) );
+	if ( features == NULL )
+		return lmbError_Memory( error );
+	double *logs = features + springs->featureCount;
+	for ( size_t n = 0; n < (size_t)frames->frameCount; ++n )
+	{
+		lmbNetwork_Features( character, frames->bones + n * 12 * (size_t)frames->boneCount, features );
+		lmbStiffness_Evaluate( springs->modeCount, springs->featureCount, springs->stiffnessWeights,
+		                       springs->stiffnessRange, features, logs );
+		for ( size_t m = 0; m < modes; ++m )
+			out[stride * m + n] = logs[m];
+	}
+	free( features );
+	return lmb_statusOk;
+}
+
 static lmbStatus RunModes( Replay *replay, const lmbModes *modes, lmbError *error )
 {
 	size_t frames = (size_t)replay->frames.frameCount, count = (size_t)modes->count;
@@ -79,6 +101,14 @@ static lmbStatus RunModes( Replay *replay, const lmbModes *modes, lmbError *erro
 		return lmbError_Memory( error );
 	LMB_TRY( lmbForcing_Modal( replay->tissue, modes, replay->interpolation, &replay->frames, NULL,
 	                           &replay->modal, error ) );
+	double *ratios = NULL;
+	if ( springs->stiffnessWeights != NULL )
+	{
+		ratios = LMB_NEW( &replay->arena, double, frames *count );
+		if ( ratios == NULL )
+			return lmbError_Memory( error );
+		LMB_TRY( lmbFit_LogRatios( replay->character, springs, &replay->frames, ratios, frames, error ) );
+	}
 	lmbSpringRecord record = Record( replay, 1, rows, rows + frames );
 	for ( size_t m = 0; m < count; ++m )
 	{
@@ -87,6 +117,7 @@ static lmbStatus RunModes( Replay *replay, const lmbModes *modes, lmbError *erro
 			rows[n] = replay->modal.start[count * n + m];
 			rows[frames + n] = replay->modal.end[count * n + m];
 		}
+		record.logRatios = ratios == NULL ? NULL : ratios + frames * m;
 		lmbSpring_Run( &record, stiffness[m], damping[m], rows + 2 * frames );
 		for ( size_t n = 0; n < frames; ++n )
 			replay->place[count * n + m] = rows[2 * frames + n];

@@ -22,6 +22,7 @@ static bool ChooseSprings( const lmbFlesh *model, const lmbFleshDef *def, lmbFle
 	    def->layer == lmb_layerModalUnfitted ? model->modeSpringsUnfitted : model->modeSprings;
 	body->vertexSprings = def->layer == lmb_layerVertex ? model->vertexSprings : model->remainderSprings;
 	body->hasModes = modes;
+	body->followsPose = modes && def->poseStiffness && model->poseStiffness != NULL;
 	body->hasVertexSprings = vertices;
 	bool known = def->layer >= lmb_layerNone && def->layer <= lmb_layerHybrid &&
 	             ( def->interpolation == lmb_targetCubic || def->interpolation == lmb_targetLinear );
@@ -41,7 +42,8 @@ static void TakeState( lmbCarver *carver, lmbFleshBody *body )
 	size_t modes = body->hasModes ? (size_t)model->info.modeCount : 0;
 	size_t coefficients = body->hasModes && body->def.network ? (size_t)model->info.coefficientCount : 0;
 	size_t blocks = body->hasVertexSprings ? (size_t)model->softBlockCount : 0;
-	body->stateDoubles = bones * ( 3 * 12 + 9 ) + 3 * coefficients + 2 * modes;
+	size_t logs = body->followsPose ? modes : 0;
+	body->stateDoubles = bones * ( 3 * 12 + 9 ) + 3 * coefficients + 2 * modes + logs;
 	body->stateFloats = blocks * lmbVertexPlanes * lmbLanes;
 	char *at = lmbCarver_Take( carver,
 	                           sizeof( lmbFleshClock ) + body->stateDoubles * sizeof( double ) +
@@ -54,7 +56,8 @@ static void TakeState( lmbCarver *carver, lmbFleshBody *body )
 	body->turns = body->bones + bones * 3 * 12;
 	body->coefficients = body->turns + bones * 9;
 	body->modes = body->coefficients + 3 * coefficients;
-	body->vertices = (float *)( body->modes + 2 * modes );
+	body->modeLogs = body->modes + 2 * modes;
+	body->vertices = (float *)( body->modeLogs + logs );
 }
 
 static void TakeMaps( lmbCarver *carver, lmbFleshBody *body )
@@ -92,6 +95,7 @@ static void TakeAll( lmbCarver *carver, lmbFleshBody *body )
 		body->scratch[i] = lmbCarver_Take( carver, scratch, sizeof( float ) );
 	for ( int i = 0; i < 3; ++i )
 		body->modeAmounts[i] = lmbCarver_Take( carver, (size_t)model->modePad, sizeof( float ) );
+	body->nextLogs = lmbCarver_Take( carver, (size_t)model->modePad, sizeof( float ) );
 	body->still = lmbCarver_Take( carver, (size_t)model->softBlockCount + 1, 3 * lmbLanes * sizeof( float ) );
 	body->positions = lmbCarver_Take( carver, vertices, 3 * sizeof( float ) );
 	body->normals = body->def.normals ? lmbCarver_Take( carver, vertices, 3 * sizeof( float ) ) : NULL;
@@ -153,7 +157,7 @@ void lmbFleshBody_Pause( lmbFleshBody *body, bool paused )
 typedef struct StateHeader
 {
 	uint64_t magic, key, bytes;
-	uint32_t layer, network, interpolation, unused;
+	uint32_t layer, network, interpolation, poseStiffness;
 } StateHeader;
 
 static StateHeader MakeHeader( const lmbFleshBody *body )
@@ -163,7 +167,8 @@ static StateHeader MakeHeader( const lmbFleshBody *body )
 	                        .bytes = StateBytes( body ),
 	                        .layer = (uint32_t)body->def.layer,
 	                        .network = body->def.network,
-	                        .interpolation = (uint32_t)body->def.interpolation };
+	                        .interpolation = (uint32_t)body->def.interpolation,
+	                        .poseStiffness = body->followsPose };
 }
 
 size_t lmbFleshBody_StateSize( const lmbFleshBody *body )
@@ -230,7 +235,7 @@ static void FillMaps( const lmbFleshBody *body, double dt, lmbFleshMaps *maps )
 	const lmbFlesh *model = body->model;
 	lmbSpringMap map;
 	maps->step = dt;
-	for ( int m = 0; m < model->info.modeCount && body->hasModes; ++m )
+	for ( int m = 0; m < model->info.modeCount && body->hasModes && !body->followsPose; ++m )
 		lmbSpringMap_Make( body->modeSprings[2 * m], body->modeSprings[2 * m + 1], dt, &maps->modes[m] );
 	for ( int i = 0; i < model->softBlockCount * lmbLanes && body->hasVertexSprings; ++i )
 	{

@@ -35,6 +35,7 @@ struct lmbFleshBody
 	const lmbFlesh *model;
 	lmbFleshDef def;
 	bool hasModes, hasVertexSprings; /* of the chosen layer */
+	bool followsPose;                /* the modes' stiffness follows the pose */
 	const double *modeSprings, *vertexSprings;
 
 	/* State, one run of memory from stateBegin, doubles before floats. World axes, relative to position. */
@@ -44,8 +45,11 @@ struct lmbFleshBody
 	double *bones;        /* (3 x boneCount x 12) world matrices: last, e1, e2 */
 	double *turns;        /* (boneCount x 9) world rotations of the bones at the last frame */
 	double *coefficients; /* (3 x coefficientCount) last, e1, e2 */
-	double *modes;        /* (2 x modeCount) amplitude and its velocity */
-	float *vertices;      /* (softBlockCount x lmbVertexPlanes x lmbLanes), see lmbVertexPlane */
+	double
+	    *modes; /* (2 x modeCount) amplitude and its velocity; U and V (springs.h) when stiffness follows */
+	double
+	    *modeLogs;   /* (modeCount) log ratio of stiffness at the last frame; only when it follows the pose */
+	float *vertices; /* (softBlockCount x lmbVertexPlanes x lmbLanes), see lmbVertexPlane */
 
 	/* Of one step. */
 	lmbFleshMaps maps[2];
@@ -59,6 +63,7 @@ struct lmbFleshBody
 	float *scratch[3];             /* network and forcing: inputs, and two of outputs */
 	float *still;                  /* ((softBlockCount + 1) x 3 x lmbLanes) B z, bind axes */
 	float *modeAmounts[3];         /* (modePad) amplitudes, and forcing at start and end */
+	float *nextLogs;               /* (modePad) log ratios of this frame */
 	float *positions, *normals;    /* (vertexCount x 3) m, model space */
 };
 

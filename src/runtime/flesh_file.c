@@ -289,6 +289,27 @@ static void ReadNetwork( Reader *reader, lmbFleshFile *file )
 	CheckFloats( reader, file->layers, totals.layers );
 }
 
+static void ReadPoseStiffness( Reader *reader, lmbFleshFile *file )
+{
+	if ( reader->problem != NULL || !Has( reader, "modes.pose_stiffness" ) )
+		return;
+	int64_t shape[2] = { file->modeCount, (int64_t)file->featureCount + 1 };
+	file->poseStiffness = GET( reader, "modes.pose_stiffness", lmb_dataF32, 2, shape );
+	int64_t count = shape[0] * shape[1];
+	shape[1] = 2;
+	file->poseStiffnessRange = GET( reader, "modes.pose_stiffness_range", lmb_dataF32, 2, shape );
+	if ( reader->problem != NULL )
+		return;
+	CheckFloats( reader, file->poseStiffness, count );
+	CheckFloats( reader, file->poseStiffnessRange, 2 * (int64_t)file->modeCount );
+	for ( int m = 0; reader->problem == NULL && m < file->modeCount; ++m )
+	{
+		const float *range = file->poseStiffnessRange + 2 * m;
+		if ( !( range[0] >= -1.0f && range[0] <= range[1] && range[1] <= 1.0f ) )
+			Corrupt( reader, "modes.pose_stiffness_range does not lie in -1 to 1" );
+	}
+}
+
 static void ReadModes( Reader *reader, lmbFleshFile *file )
 {
 	if ( !Has( reader, "modes.shapes" ) )
@@ -306,6 +327,7 @@ static void ReadModes( Reader *reader, lmbFleshFile *file )
 		file->fitted = GET( reader, "modes.fitted", lmb_dataF64, 2, two );
 	shape[0] = file->modeCount, shape[1] = file->pairCount, shape[2] = 12;
 	file->boneForcing = GET( reader, "modes.bone_forcing", lmb_dataF32, 3, shape );
+	ReadPoseStiffness( reader, file );
 	shape[0] = file->modeCount, shape[1] = file->coefficientCount;
 	if ( file->regions != NULL && Has( reader, "modes.coefficient_forcing" ) )
 		file->coefficientForcing = GET( reader, "modes.coefficient_forcing", lmb_dataF32, 2, shape );

@@ -42,6 +42,8 @@ typedef struct lmbFleshFile
 	/* NULL without modes. */
 	const float *shapes;                            /* (modeCount x vertexCount x 3) */
 	const double *unfitted, *fitted;                /* (modeCount x 2); fitted Nullable */
+	const float *poseStiffness;                     /* (modeCount x (featureCount + 1)), Nullable */
+	const float *poseStiffnessRange;                /* (modeCount x 2), with it */
 	const int32_t *pairs;                           /* (pairCount x 2) */
 	const float *boneForcing;                       /* (modeCount x pairCount x 12) */
 	const float *coefficientForcing;                /* (modeCount x coefficientCount), Nullable */

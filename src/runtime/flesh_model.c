@@ -274,6 +274,23 @@ static void FillShapes( const Packing *packing, float *shapes )
 	}
 }
 
+static void PackPoseStiffness( Packing *packing, int pad )
+{
+	const lmbFleshFile *file = packing->file;
+	int modes = file->modeCount, features = file->featureCount;
+	if ( file->poseStiffness == NULL )
+		return;
+	float *weights =
+	    lmbCarver_Take( &packing->carver, (uint64_t)features + 1, (uint64_t)pad * sizeof( float ) );
+	float *range = lmbCarver_Take( &packing->carver, 2, (uint64_t)pad * sizeof( float ) );
+	if ( packing->model == NULL || weights == NULL || range == NULL )
+		return;
+	packing->model->poseStiffness = weights;
+	packing->model->poseStiffnessRange = range;
+	Transpose( file->poseStiffness, modes, features + 1, features + 1, weights, pad );
+	Transpose( file->poseStiffnessRange, modes, 2, 2, range, pad );
+}
+
 static void PackModes( Packing *packing )
 {
 	const lmbFleshFile *file = packing->file;
@@ -284,6 +301,7 @@ static void PackModes( Packing *packing )
 	                                (uint64_t)modes * sizeof( float ) );
 	float *forcing =
 	    lmbCarver_Take( &packing->carver, boneInputs + coefficients, (uint64_t)pad * sizeof( float ) );
+	PackPoseStiffness( packing, pad );
 	lmbFlesh *model = packing->model;
 	if ( model == NULL || shapes == NULL || forcing == NULL )
 		return;
@@ -312,6 +330,7 @@ static lmbFleshInfo MakeInfo( const lmbFleshFile *file )
 	    .hasModes = file->shapes != NULL,
 	    .hasFittedModes = file->fitted != NULL,
 	    .hasHybrid = file->remainderSprings != NULL,
+	    .hasPoseStiffness = file->poseStiffness != NULL,
 	};
 }
 
@@ -416,5 +435,6 @@ lmbFleshDef lmbDefaultFleshDef( const lmbFlesh *model )
 	    .network = info->hasNetwork,
 	    .interpolation = lmb_targetCubic,
 	    .normals = true,
+	    .poseStiffness = info->hasPoseStiffness,
 	};
 }

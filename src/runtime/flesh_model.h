@@ -51,7 +51,9 @@ struct lmbFlesh
 	float *shapes;        /* (softBlockCount x 3 x lmbLanes / lmbTile x modeCount x lmbTile) */
 	int modePad;          /* modeCount, padded to a multiple of lmbTile */
 	float *forcing;       /* (pairCount * 12 + coefficientCount) x modePad */
-	const int32_t *pairs; /* (pairCount x 2) */
+	float *poseStiffness; /* ((featureCount + 1) x modePad), the constant last; NULL: modes keep theirs */
+	float *poseStiffnessRange; /* (2 x modePad) lowest, highest */
+	const int32_t *pairs;      /* (pairCount x 2) */
 	/* (count x 2) stiffness and damping, NULL when the model has none */
 	const double *modeSprings, *modeSpringsUnfitted, *vertexSprings, *remainderSprings;
 };

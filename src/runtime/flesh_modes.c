@@ -1,5 +1,7 @@
 #include "flesh_body.h"
 
+#include "functions.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -77,16 +79,40 @@ static void Guard( double *q, double *v )
 		*q = *v = 0.0;
 }
 
-static void StepOscillators( lmbFleshBody *body, const lmbSpringMap *maps )
+/* Log ratios of the modes' stiffness in this frame's pose. */
+static void FindLogs( lmbFleshBody *body )
+{
+	const lmbFlesh *model = body->model;
+	const float *bias = model->poseStiffness + (size_t)model->featureCount * (size_t)model->modePad;
+	const float *low = model->poseStiffnessRange, *high = low + model->modePad;
+	lmbKernel_Dense( model->featureCount, model->modePad, model->poseStiffness, bias, body->features,
+	                 body->nextLogs );
+	for ( int m = 0; m < model->info.modeCount; ++m )
+	{
+		float log = body->nextLogs[m];
+		body->nextLogs[m] = log > high[m] ? high[m] : log >= low[m] ? log : low[m];
+	}
+}
+
+static void StepOscillators( lmbFleshBody *body, const lmbFleshFrame *frame, const lmbSpringMap *maps )
 {
 	int count = body->model->info.modeCount;
 	bool jumps = body->def.interpolation == lmb_targetLinear;
 	double *q = body->modes, *v = body->modes + count;
 	for ( int m = 0; m < count; ++m )
 	{
+		lmbSpringMap own;
 		const lmbSpringMap *map = &maps[m];
 		double start = body->modeAmounts[1][m], end = jumps ? 0.0 : body->modeAmounts[2][m];
-		double x = q[m], y = jumps ? v[m] - start : v[m];
+		double scale = 1.0;
+		if ( body->followsPose )
+		{
+			const double *spring = body->modeSprings + 2 * m;
+			double log = 0.5 * ( body->modeLogs[m] + body->nextLogs[m] );
+			scale = lmbSpringMap_MakeScaled( spring[0], spring[1], log, frame->step, &own );
+			map = &own;
+		}
+		double x = q[m], y = jumps ? v[m] - start / scale : v[m];
 		start = jumps ? 0.0 : start;
 		q[m] = map->phi[0] * x + map->phi[1] * y - ( map->gamma[0] * start + map->gamma[1] * end );
 		v[m] = map->phi[2] * x + map->phi[3] * y - ( map->gamma[2] * start + map->gamma[3] * end );
@@ -98,6 +124,8 @@ void lmbFleshBody_StepModes( lmbFleshBody *body, const lmbFleshFrame *frame, con
 {
 	const lmbFlesh *model = body->model;
 	AdvanceBones( body, frame );
+	if ( body->followsPose )
+		FindLogs( body );
 	int inputs = GatherForcing( body, frame, body->scratch[0], body->scratch[1] );
 	if ( lmbFleshFrame_Moves( frame ) )
 	{
@@ -105,9 +133,17 @@ void lmbFleshBody_StepModes( lmbFleshBody *body, const lmbFleshFrame *frame, con
 		                 body->modeAmounts[1] );
 		lmbKernel_Dense( inputs, model->modePad, model->forcing, NULL, body->scratch[1],
 		                 body->modeAmounts[2] );
-		StepOscillators( body, maps->modes );
+		StepOscillators( body, frame, maps->modes );
 	}
 	memcpy( body->turns, body->nextTurns, (size_t)model->info.boneCount * 9 * sizeof( double ) );
 	for ( int m = 0; m < model->info.modeCount; ++m )
-		body->modeAmounts[0][m] = (float)body->modes[m];
+	{
+		double amount = body->modes[m];
+		if ( body->followsPose )
+		{
+			body->modeLogs[m] = body->nextLogs[m];
+			amount *= lmbExp( -0.25 * body->modeLogs[m] );
+		}
+		body->modeAmounts[0][m] = (float)amount;
+	}
 }

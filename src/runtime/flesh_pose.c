@@ -56,7 +56,7 @@ void lmbFleshBody_PlaceBones( lmbFleshBody *body, const lmbFleshPose *pose, cons
 		TurnColumns( frame->rotation, own, 3, body->nextTurns + 9 * (size_t)bone );
 		TurnColumns( frame->rotation, matrix, 4, body->nextBones + 12 * (size_t)bone );
 	}
-	if ( body->def.network )
+	if ( body->def.network || body->followsPose )
 		FillFeatures( body );
 }
 

@@ -252,6 +252,37 @@ void lmbSpringMap_MakeWithGradient( double stiffness, double damping, double tim
 	FillGamma( c->gamma, time, -p * r.hDot, -p * r.h, -p * r.h1 );
 }
 
+/* A map of (u, u') as one of (U, V). */
+static void ScaleMap( double scale, lmbSpringMap *map )
+{
+	map->phi[1] *= scale * scale;
+	map->phi[2] /= scale * scale;
+	map->gamma[0] *= scale;
+	map->gamma[1] *= scale;
+	map->gamma[2] /= scale;
+	map->gamma[3] /= scale;
+}
+
+double lmbSpringMap_MakeScaled( double stiffness, double damping, double logRatio, double time,
+                                lmbSpringMap *map )
+{
+	double scale = lmbExp( 0.25 * logRatio ), ratio = scale * scale * scale * scale;
+	lmbSpringMap_Make( ratio * stiffness, ratio * damping, time, map );
+	ScaleMap( scale, map );
+	return scale;
+}
+
+double lmbSpringMap_MakeScaledWithGradient( double stiffness, double damping, double logRatio, double time,
+                                            lmbSpringMap *map, lmbSpringMapGradient *gradient )
+{
+	double scale = lmbExp( 0.25 * logRatio ), ratio = scale * scale * scale * scale;
+	lmbSpringMap_MakeWithGradient( ratio * stiffness, ratio * damping, time, map, gradient );
+	ScaleMap( scale, map );
+	ScaleMap( scale, &gradient->byLogStiffness );
+	ScaleMap( scale, &gradient->byLogDamping );
+	return scale;
+}
+
 void lmbSpringMap_Store( const lmbSpringMap *map, float *coefficients, size_t stride, size_t index )
 {
 	const double values[lmbSpringPlanes] = { map->phi[0] - 1.0, map->phi[1],   map->phi[2],

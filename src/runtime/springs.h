@@ -32,6 +32,15 @@ void lmbSpringMap_Make( double stiffness, double damping, double time, lmbSpring
 void lmbSpringMap_MakeWithGradient( double stiffness, double damping, double time, lmbSpringMap *map,
                                     lmbSpringMapGradient *gradient );
 
+/* A spring whose stiffness and damping are rho times k and c, rho changing slowly. Its state is
+ * U = rho^(1/4) u, V = rho^(-1/4) u': for a slow oscillator the action u'^2 / w + w u^2 is what stays when w
+ * changes (Liouville, Green), and it is bounded by the drive whatever rho does, which energy is not.
+ * map: of (U, V), for rho = e^logRatio over the whole step. Returns rho^(1/4), which divides a jump. */
+double lmbSpringMap_MakeScaled( double stiffness, double damping, double logRatio, double time,
+                                lmbSpringMap *map );
+double lmbSpringMap_MakeScaledWithGradient( double stiffness, double damping, double logRatio, double time,
+                                            lmbSpringMap *map, lmbSpringMapGradient *gradient );
+
 /* Many springs in single precision, plane after plane: coefficients (lmbSpringPlanes x stride), in order
  * phi00 - 1, phi01, phi10, phi11 - 1, gamma00, gamma01, gamma10, gamma11. Less the identity, so that a
  * soft spring at a high rate keeps its stiffness in 24 bits. */

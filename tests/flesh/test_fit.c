@@ -18,6 +18,7 @@ typedef struct Case
 	double start[frames * dimension], end[frames * dimension], truth[frames * dimension];
 	double scratch[2 * frames];
 	uint8_t counted[frames];
+	double logRatios[frames];
 	lmbSegment segments[2];
 	lmbSpringRecord record;
 } Case;
@@ -29,7 +30,7 @@ static void MakeCase( Case *c, uint64_t seed, lmbTargetInterpolation interpolati
 	c->segments[0] = ( lmbSegment ){ 0, 180, 1.0 / 60.0, 1.0 };
 	c->segments[1] = ( lmbSegment ){ 180, 120, 1.0 / 30.0, 2.5 };
 	c->record = ( lmbSpringRecord ){ dimension, 2,      frames,   c->segments, interpolation,
-	                                 c->start,  c->end, c->truth, c->counted };
+	                                 c->start,  c->end, c->truth, c->counted,  NULL };
 	memset( c->counted, 1, sizeof( c->counted ) );
 	memset( c->truth, 0, sizeof( c->truth ) );
 	double scale = interpolation == lmb_targetLinear ? 0.1 : 5.0, value[dimension] = { 0 };
@@ -73,10 +74,18 @@ static void DerivativesAreRight( void **state )
 	Case *c = malloc( sizeof( *c ) );
 	double *up = malloc( sizeof( c->truth ) ), *down = malloc( sizeof( c->truth ) ), h = 1e-5;
 	checkSeed = 3;
-	for ( int kind = 0; kind < 2; ++kind )
+	for ( int kind = 0; kind < 4; ++kind )
 		for ( int t = 0; t < 6; ++t )
 		{
-			MakeCase( c, checkSeed, (lmbTargetInterpolation)kind );
+			MakeCase( c, checkSeed, (lmbTargetInterpolation)( kind % 2 ) );
+			if ( kind >= 2 ) /* one coordinate whose stiffness follows a pose */
+			{
+				c->record.dimension = 1;
+				c->record.logRatios = c->logRatios;
+				for ( int n = 0; n < frames; ++n )
+					c->logRatios[n] = 0.5 * sin( 0.11 * n );
+			}
+			int d = c->record.dimension;
 			lmbSpring_Run( &c->record, 500.0, 8.0, c->truth );
 			c->counted[17] = 0;
 			lmbSpringPoint p = At( truths[t][0], truths[t][1] );
@@ -96,11 +105,10 @@ static void DerivativesAreRight( void **state )
 				CHECK_NEAR( gradient[i] / ( ( high - low ) / ( 2.0 * h ) ), 1.0, 1e-5 );
 				lmbSpring_Run( &c->record, exp( p.logStiffness + dk ), exp( p.logDamping + dc ), up );
 				lmbSpring_Run( &c->record, exp( p.logStiffness - dk ), exp( p.logDamping - dc ), down );
-				for ( int e = 0; e < frames * dimension; ++e )
+				for ( int e = 0; e < frames * d; ++e )
 				{
 					double slope = ( up[e] - down[e] ) / ( 2.0 * h );
-					double weight =
-					    c->counted[e / dimension] ? c->segments[e / dimension >= 180].weight : 0.0;
+					double weight = c->counted[e / d] ? c->segments[e / d >= 180].weight : 0.0;
 					sum[i] += weight * 2.0 * slope * slope;
 				}
 			}

@@ -173,6 +173,11 @@ static inline void FixtureSprings( Fixture *f )
 		s->boneForcing[i] = (float)s->boneForcing[i];
 	for ( int i = 0; i < modes * s->coefficientCount; ++i )
 		s->coefficientForcing[i] = (float)s->coefficientForcing[i];
+	s->featureCount = f->network.featureCount;
+	s->stiffnessWeights = FixtureNumbers( f, (size_t)modes * ( s->featureCount + 1 ), -0.4, 0.4 );
+	s->stiffnessRange = FixtureNumbers( f, 2 * (size_t)modes, -0.6, -0.3 );
+	for ( int m = 0; m < modes; ++m )
+		s->stiffnessRange[2 * m + 1] += 0.9;
 }
 
 static inline void Fixture_Make( Fixture *f, const FixtureDef *def )
@@ -280,10 +285,11 @@ typedef struct Reference
 	double steps[3];
 	double *bones[4], *turns[4], *coefficients[4], *places[4]; /* world, newest first */
 	double *rotations[2];                                      /* (vertexCount x 9), world, newest first */
-	double *q, *qv;                                            /* (modeCount) */
-	double *u, *v;                                             /* (vertexCount x 3) world axes */
-	double *displacement;                                      /* (vertexCount x 3) scratch */
-	double *shape;                                             /* (vertexCount x 3) result, model space */
+	double *q, *qv;       /* (modeCount); times and through the fourth root of the ratio of stiffness */
+	double *logs;         /* (modeCount) of that ratio, at the last frame */
+	double *u, *v;        /* (vertexCount x 3) world axes */
+	double *displacement; /* (vertexCount x 3) scratch */
+	double *shape;        /* (vertexCount x 3) result, model space */
 	lmbArena arena;
 } Reference;
 
@@ -304,6 +310,7 @@ static inline void Reference_Make( Reference *r, const Fixture *f, const lmbFles
 		r->rotations[i] = LMB_NEW( &r->arena, double, 9 * vertices );
 	r->q = LMB_NEW( &r->arena, double, modes );
 	r->qv = LMB_NEW( &r->arena, double, modes );
+	r->logs = LMB_NEW( &r->arena, double, modes );
 	r->u = LMB_NEW( &r->arena, double, 3 * vertices );
 	r->v = LMB_NEW( &r->arena, double, 3 * vertices );
 	r->displacement = LMB_NEW( &r->arena, double, 3 * vertices );
@@ -449,10 +456,40 @@ static inline void ReferenceVertex( Reference *r, int v, double dt, const lmbTar
 		                 &r->u[3 * v + i], &r->v[3 * v + i] );
 }
 
+/* Steps the modes by dt (0: not at all), with k and c times rho = the mean of the two frames' log ratios, on
+ * rho^(1/4) u and rho^(-1/4) u'. */
+static inline void ReferenceModes( Reference *r, double dt, const double *gStart, const double *gEnd,
+                                   double *amounts )
+{
+	const lmbSprings *s = &r->fixture->springs;
+	bool fitted = r->def.layer != lmb_layerModalUnfitted;
+	double features[300];
+	lmbNetwork_Features( &r->fixture->character, r->bones[0], features );
+	for ( int m = 0; m < s->modeCount; ++m )
+	{
+		const double *row = s->stiffnessWeights + (size_t)m * ( s->featureCount + 1 );
+		double log = row[s->featureCount];
+		for ( int i = 0; i < s->featureCount; ++i )
+			log += row[i] * features[i];
+		log = fmin( fmax( log, s->stiffnessRange[2 * m] ), s->stiffnessRange[2 * m + 1] );
+		log = r->def.poseStiffness ? log : 0.0;
+		double mean = 0.5 * ( log + r->logs[m] ), scale = exp( 0.25 * mean );
+		double u = r->q[m] / scale, v = r->qv[m] * scale;
+		if ( dt > 0.0 )
+			ReferenceSpring( r, exp( mean ) * ( fitted ? s->modeStiffness[m] : s->modeStiffnessUnfitted[m] ),
+			                 exp( mean ) * ( fitted ? s->modeDamping[m] : s->modeDampingUnfitted[m] ), dt,
+			                 gStart[m], gEnd[m], &u, &v );
+		r->q[m] = u * scale;
+		r->qv[m] = v / scale;
+		r->logs[m] = log;
+		amounts[m] = r->q[m] * exp( -0.25 * log );
+	}
+}
+
 static inline void Reference_Step( Reference *r, const lmbFleshPose *pose, double dt )
 {
 	const Fixture *f = r->fixture;
-	const lmbSprings *s = &f->springs;
+
 	bool modal = r->def.layer >= lmb_layerModalUnfitted;
 	bool perVertex = r->def.layer == lmb_layerVertex || r->def.layer == lmb_layerHybrid;
 	double q[4], root[9], gStart[64], gEnd[64];
@@ -477,13 +514,9 @@ static inline void Reference_Step( Reference *r, const lmbFleshPose *pose, doubl
 		ReferenceForcing( r, weights.start, r->turns[1], gStart );
 		ReferenceForcing( r, weights.end, r->turns[0], gEnd );
 	}
-	for ( int m = 0; m < s->modeCount && moves && modal; ++m )
-	{
-		bool fitted = r->def.layer != lmb_layerModalUnfitted;
-		ReferenceSpring( r, fitted ? s->modeStiffness[m] : s->modeStiffnessUnfitted[m],
-		                 fitted ? s->modeDamping[m] : s->modeDampingUnfitted[m], dt, gStart[m], gEnd[m],
-		                 &r->q[m], &r->qv[m] );
-	}
+	double amounts[64] = { 0 };
+	if ( modal )
+		ReferenceModes( r, moves ? dt : 0.0, gStart, gEnd, amounts );
 	for ( int v = 0; v < f->def.vertexCount; ++v )
 	{
 		double shape[3], turned[3], back[3];
@@ -493,7 +526,7 @@ static inline void Reference_Step( Reference *r, const lmbFleshPose *pose, doubl
 			ReferenceVertex( r, v, dt, &weights, gStart, gEnd );
 		if ( modal )
 		{
-			ReferenceShape( r, r->q, v, shape );
+			ReferenceShape( r, amounts, v, shape );
 			lmbMat33_Apply( turned, r->rotations[0] + 9 * v, shape );
 			lmbMat33_ApplyTransposed( back, root, turned );
 			lmbAddScaled( r->shape + 3 * v, r->shape + 3 * v, 1.0, back );

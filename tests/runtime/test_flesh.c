@@ -28,13 +28,14 @@ static void AgreesWithDouble( void **state )
 	Fixture_Make( &fixture, &smallFixture );
 	Fixture_Open( &fixture, &model );
 	checkSeed = fixture.def.seed;
-	for ( int c = 0; c < 5 * 2 * 2; ++c )
+	for ( int c = 0; c < 5 * 2 * 2 * 2; ++c )
 	{
 		lmbArena arena = { 0 };
 		lmbFleshDef def = { .layer = (lmbLayer)( c % 5 ),
 		                    .network = c / 5 % 2 == 1,
-		                    .interpolation = (lmbTargetInterpolation)( c / 10 ),
-		                    .normals = true };
+		                    .interpolation = (lmbTargetInterpolation)( c / 10 % 2 ),
+		                    .normals = true,
+		                    .poseStiffness = c / 20 == 1 };
 		lmbFleshBody *body = MakeBody( &model, &def, &arena );
 		Reference reference;
 		Reference_Make( &reference, &fixture, &def );

@@ -442,14 +442,78 @@ static void JumpIsAPush( void **state )
 	CHECK_NEAR( v, map.phi[2] * 0.01 + map.phi[3] * ( 0.3 - 0.7 ), 1e-6 );
 }
 
+/* A pose that pumps: stiffness jumps at the worst moments. The scaled state keeps V^2 + k U^2 from growing,
+ * which the displacement and velocity themselves would not. */
+static void FollowingAPoseNeverPumps( void **state )
+{
+	(void)state;
+	const double k = 900.0, c = 0.05;
+	double quarter = 1.5707963267948966 / sqrt( k ), u = 1.0, v = 0.0, x = 1.0, y = 0.0;
+	for ( int n = 0; n < 400; ++n )
+	{
+		/* Stiff while it returns, soft while it leaves. */
+		double log = n % 2 == 0 ? 0.8 : -0.8, time = quarter * exp( -0.5 * log );
+		double before = v * v + k * u * u;
+		lmbSpringMap map, plain;
+		lmbSpringMap_MakeScaled( k, c, log, time, &map );
+		lmbSpringMap_Make( k * exp( log ), c * exp( log ), time, &plain );
+		double next = map.phi[0] * u + map.phi[1] * v;
+		v = map.phi[2] * u + map.phi[3] * v;
+		u = next;
+		CHECK( v * v + k * u * u <= before * ( 1.0 + 1e-13 ) );
+		next = plain.phi[0] * x + plain.phi[1] * y;
+		y = plain.phi[2] * x + plain.phi[3] * y;
+		x = next;
+	}
+	CHECK( fabs( x ) > 1e20 || fabs( y ) > 1e20 ); /* the case is one that pumps */
+}
+
+/* A stiffness that changes slowly: against the spring itself, integrated in a thousand times finer steps with
+ * its stiffness taken anew in each, k u'' from the true ratio e^(0.3 sin). */
+static void FollowsASlowPose( void **state )
+{
+	(void)state;
+	const double k = 1600.0, c = 4.0, step = 1.0 / 60.0;
+	double U = 0.0, V = 0.0, u = 0.0, v = 0.0, worst = 0.0, largest = 0.0;
+	for ( int n = 0; n < 240; ++n )
+	{
+		double from = 0.3 * sin( 3.0 * step * n ), to = 0.3 * sin( 3.0 * step * ( n + 1 ) );
+		double push = 50.0 * sin( 0.25 * n ), next = 50.0 * sin( 0.25 * ( n + 1 ) );
+		lmbSpringMap map;
+		lmbSpringMap_MakeScaled( k, c, 0.5 * ( from + to ), step, &map );
+		double x = map.phi[0] * U + map.phi[1] * V - map.gamma[0] * push - map.gamma[1] * next;
+		V = map.phi[2] * U + map.phi[3] * V - map.gamma[2] * push - map.gamma[3] * next;
+		U = x;
+		for ( int i = 0; i < 1000; ++i ) /* velocity Verlet */
+		{
+			double h = step / 1000.0, s = ( i + 0.5 ) / 1000.0;
+			double rho = exp( 0.3 * sin( 3.0 * step * ( n + s ) ) ), a = push + s * ( next - push );
+			u += 0.5 * h * v;
+			v += h * ( -k * rho * u - c * rho * v - a );
+			u += 0.5 * h * v;
+		}
+		worst = fmax( worst, fabs( U * exp( -0.25 * to ) - u ) );
+		largest = fmax( largest, fabs( u ) );
+	}
+	/* What the scaled state leaves out is of second order in the change of log w per radian, 0.5 * 0.9 / 40
+	 * / 2. */
+	CHECK_NEAR( worst / largest, 0.0, 0.02 );
+}
+
 int main( void )
 {
 	const struct CMUnitTest tests[] = {
-	    CHECK_TEST( WholeRange ),   CHECK_TEST( CriticalDamping ),
-	    CHECK_TEST( Seams ),        CHECK_TEST( WithoutStiffness ),
-	    CHECK_TEST( NoTimeNoStep ), CHECK_TEST( BoundedEverywhere ),
-	    CHECK_TEST( StepsCompose ), CHECK_TEST( FloatStepKeepsSoftSprings ),
+	    CHECK_TEST( WholeRange ),
+	    CHECK_TEST( CriticalDamping ),
+	    CHECK_TEST( Seams ),
+	    CHECK_TEST( WithoutStiffness ),
+	    CHECK_TEST( NoTimeNoStep ),
+	    CHECK_TEST( BoundedEverywhere ),
+	    CHECK_TEST( StepsCompose ),
+	    CHECK_TEST( FloatStepKeepsSoftSprings ),
 	    CHECK_TEST( JumpIsAPush ),
+	    CHECK_TEST( FollowingAPoseNeverPumps ),
+	    CHECK_TEST( FollowsASlowPose ),
 	};
 	return CHECK_RUN( tests );
 }
