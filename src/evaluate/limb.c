@@ -1,0 +1,200 @@
+#include "evaluate/limb.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const double lmbLimbAmplificationLimit = 1e3;
+
+/* All roll-outs of one contender over one test. */
+typedef struct Judging
+{
+	const lmbLimbContender *contender;
+	const lmbLimbTestSet *test;
+	const lmbLimbJudgeDef *def;
+	lmbLimbModelFile model;
+	lmbLimbPlayer *players;           /* (threads) */
+	lmbLimbErrors *errors;            /* (count) */
+	double *trust;                    /* (count) */
+	lmbLimbInteraction *interactions; /* (count) */
+} Judging;
+
+static lmbStatus OpenPlayers( Judging *judging, int threads, lmbArena *arena, lmbError *error )
+{
+	const lmbLimbContender *contender = judging->contender;
+	const lmbTrajectories *truth = judging->test->truth;
+	lmbLimbDef def = { 0 };
+	if ( contender->path != NULL )
+	{
+		LMB_TRY( lmbLimbModelFile_Open( &judging->model, contender->path, error ) );
+		def = lmbDefaultLimbDef( judging->model.limb );
+		def.integrator = judging->def->integrator;
+		def.maxStep = judging->def->step;
+	}
+	for ( int i = 0; i < threads; ++i )
+	{
+		if ( contender->path == NULL )
+			judging->players[i] =
+			    lmbLimbPlayer_FromEquations( contender->equations, contender->contexts[i], truth->dofCount,
+			                                 truth->inputCount, judging->def->step );
+		else if ( lmbLimbPlayer_FromModel( &judging->model, &def, truth->dofCount, truth->inputCount, arena,
+		                                   &judging->players[i], error ) != lmb_statusOk )
+			return lmbError_Prefix( error, contender->path );
+	}
+	return lmb_statusOk;
+}
+
+/* The torque that a pulse at one joint causes at the others, over the pulse and as long again. */
+static void AddInteraction( const Judging *judging, lmbPlant *plant, int index,
+                            const lmbLimbRollout *rollout )
+{
+	const lmbTrajectories *truth = judging->test->truth;
+	const lmbTrajectory *trajectory = &truth->items[index];
+	lmbLimbPulse pulse;
+	/* Where inputs are not the joints' torques, a pulse has no joint. */
+	if ( truth->inputCount != truth->dofCount || trajectory->velocities == NULL ||
+	     !lmbLimbPulse_Find( truth, index, &pulse ) )
+		return;
+	int end = 2 * pulse.end - pulse.first;
+	end = end < trajectory->sampleCount - 1 ? end : trajectory->sampleCount - 1;
+	for ( int joint = 0; joint < truth->dofCount; ++joint )
+		if ( joint != pulse.input && pulse.first < end )
+			(void)lmbLimbInteraction_Add( &judging->interactions[index], plant, trajectory, rollout, joint,
+			                              pulse.first, end );
+}
+
+static lmbStatus RollOut( void *context, int index, int worker, lmbError *error )
+{
+	Judging *judging = context;
+	const lmbTrajectories *truth = judging->test->truth;
+	const lmbTrajectory *trajectory = &truth->items[index];
+	size_t numbers = (size_t)trajectory->sampleCount * (size_t)truth->dofCount;
+	double *states = calloc( 2 * numbers, sizeof( double ) );
+	if ( states == NULL )
+		return lmbError_Memory( error );
+	lmbLimbRollout rollout = { .positions = states, .velocities = states + numbers };
+	lmbStatus status =
+	    lmbLimbPlayer_Run( &judging->players[worker], trajectory, truth->hold, &rollout, error );
+	if ( status == lmb_statusOk )
+	{
+		const double *times = judging->test->judgedTimes;
+		judging->errors[index] = lmbLimbErrors_Of( trajectory, &rollout, truth->dofCount, truth->slides,
+		                                           times != NULL ? times[index] : NAN );
+		judging->trust[index] = rollout.trust;
+		if ( judging->def->plants != NULL )
+			AddInteraction( judging, judging->def->plants[worker], index, &rollout );
+	}
+	free( states );
+	return status;
+}
+
+/* Whether the score ranks the errors: at the latest time that any trajectory reaches. */
+static lmbStatus RankTrust( const Judging *judging, lmbArena *arena, double *out, lmbError *error )
+{
+	int count = judging->test->truth->count, used = 0;
+	double *last = LMB_NEW( arena, double, count ), *score = LMB_NEW( arena, double, count );
+	if ( last == NULL || score == NULL )
+		return lmbError_Memory( error );
+	for ( int i = 0; i < count; ++i )
+	{
+		int t = lmbLimbTimeCount - 1;
+		while ( t > 0 && isnan( judging->errors[i].rmse[t] ) )
+			t -= 1;
+		if ( isnan( judging->errors[i].rmse[t] ) || judging->trust[i] < 0.0 )
+			continue;
+		last[used] = judging->errors[i].rmse[t];
+		score[used++] = judging->trust[i];
+	}
+	return lmbSpearman( score, last, used, out, error );
+}
+
+static lmbStatus Judge( Judging *judging, const lmbJob *job, lmbArena *arena, lmbLimbScore *out,
+                        lmbError *error )
+{
+	int count = judging->test->truth->count, threads = job != NULL && job->threads > 1 ? job->threads : 1;
+	judging->players = LMB_NEW( arena, lmbLimbPlayer, threads );
+	judging->errors = LMB_NEW( arena, lmbLimbErrors, count );
+	judging->trust = LMB_NEW( arena, double, count );
+	judging->interactions = LMB_NEW( arena, lmbLimbInteraction, count );
+	if ( judging->players == NULL || judging->errors == NULL || judging->trust == NULL ||
+	     judging->interactions == NULL )
+		return lmbError_Memory( error );
+	LMB_TRY( OpenPlayers( judging, threads, arena, error ) );
+	LMB_TRY( lmbJob_ForEach( job, count, RollOut, judging, error ) );
+	LMB_TRY( lmbLimbSummary_Of( judging->errors, count, &out->summary, error ) );
+	lmbLimbInteraction all = { 0 };
+	for ( int i = 0; i < count; ++i )
+	{
+		all.difference += judging->interactions[i].difference;
+		all.truth += judging->interactions[i].truth;
+	}
+	out->interactionError = all.truth > 0.0 ? sqrt( all.difference / all.truth ) : NAN;
+	return RankTrust( judging, arena, &out->trustRank, error );
+}
+
+lmbStatus lmbLimbScore_Of( const lmbLimbContender *contender, const lmbLimbTestSet *test,
+                           const lmbLimbJudgeDef *def, const lmbJob *job, lmbLimbScore *out, lmbError *error )
+{
+	Judging judging = { .contender = contender, .test = test, .def = def };
+	lmbArena arena = { 0 };
+	*out = ( lmbLimbScore ){ .interactionError = NAN, .trustRank = NAN };
+	lmbStatus status = Judge( &judging, job, &arena, out, error );
+	lmbLimbModelFile_Close( &judging.model );
+	lmbArena_Free( &arena );
+	return status;
+}
+
+typedef struct Amplifying
+{
+	lmbPlant *const *plants;
+	const lmbTrajectories *truth;
+	double *at; /* (lmbLimbTimeCount x count) */
+	double *judgedTimes;
+} Amplifying;
+
+static lmbStatus Amplify( void *context, int index, int worker, lmbError *error )
+{
+	Amplifying *work = context;
+	const lmbTrajectory *trajectory = &work->truth->items[index];
+	double *growth = calloc( (size_t)trajectory->sampleCount, sizeof( double ) );
+	if ( growth == NULL )
+		return lmbError_Memory( error );
+	lmbStatus status =
+	    lmbPlant_Amplification( work->plants[worker], work->truth->hold, trajectory, growth, error );
+	int within = 0;
+	while ( status == lmb_statusOk && within + 1 < trajectory->sampleCount &&
+	        growth[within + 1] < lmbLimbAmplificationLimit )
+		within += 1;
+	double end = within * trajectory->step, last = lmbLimbTimes[lmbLimbTimeCount - 1];
+	work->judgedTimes[index] = end < last ? end : last;
+	for ( int t = 0; t < lmbLimbTimeCount; ++t )
+	{
+		double samples = floor( lmbLimbTimes[t] / trajectory->step + 0.5 );
+		work->at[t * work->truth->count + index] =
+		    samples < trajectory->sampleCount ? growth[(int)samples] : NAN;
+	}
+	free( growth );
+	return status;
+}
+
+lmbStatus lmbLimbAmplification_Of( lmbPlant *const *plants, const lmbTrajectories *truth, const lmbJob *job,
+                                   double median[lmbLimbTimeCount], double *judgedTimes, lmbError *error )
+{
+	int count = truth->count;
+	Amplifying work = { .plants = plants, .truth = truth, .judgedTimes = judgedTimes };
+	work.at = calloc( (size_t)( lmbLimbTimeCount * count ) + 1, sizeof( double ) );
+	if ( work.at == NULL )
+		return lmbError_Memory( error );
+	lmbStatus status = lmbJob_ForEach( job, count, Amplify, &work, error );
+	for ( int t = 0; t < lmbLimbTimeCount; ++t )
+	{
+		double *values = work.at + t * count;
+		int used = 0;
+		for ( int i = 0; i < count; ++i )
+			if ( !isnan( values[i] ) )
+				values[used++] = values[i];
+		median[t] = lmbMedian( values, used );
+	}
+	free( work.at );
+	return status;
+}

@@ -1,0 +1,156 @@
+#include "evaluate/limb_metrics.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+const double lmbLimbTimes[lmbLimbTimeCount] = { 1.0, 5.0, 10.0 };
+const double lmbLimbErrorCap = 180.0;
+
+static const double degreesPerRadian = 57.29577951308232;
+
+/* The largest difference among the angles at a sample, capped, and the root mean square of all. */
+static double ErrorAt( const lmbTrajectory *truth, const lmbLimbRollout *rollout, int dofCount,
+                       const bool *slides, int sample, double *rmse )
+{
+	double sum = 0.0, largest = 0.0;
+	int angles = 0;
+	for ( int i = 0; i < dofCount; ++i )
+	{
+		if ( slides[i] )
+			continue;
+		size_t at = (size_t)sample * (size_t)dofCount + (size_t)i;
+		double difference = degreesPerRadian * fabs( rollout->positions[at] - truth->positions[at] );
+		if ( !( difference < lmbLimbErrorCap ) )
+			difference = lmbLimbErrorCap;
+		largest = difference > largest ? difference : largest;
+		sum += difference * difference;
+		angles += 1;
+	}
+	*rmse = angles > 0 ? sqrt( sum / angles ) : 0.0;
+	return largest;
+}
+
+lmbLimbErrors lmbLimbErrors_Of( const lmbTrajectory *truth, const lmbLimbRollout *rollout, int dofCount,
+                                const bool *slides, double judgedTime )
+{
+	lmbLimbErrors out = { .judged = NAN };
+	double *slots[lmbLimbTimeCount + 1];
+	int ends[lmbLimbTimeCount + 1], last = -1;
+	for ( int t = 0; t <= lmbLimbTimeCount; ++t )
+	{
+		double samples = floor( ( t < lmbLimbTimeCount ? lmbLimbTimes[t] : judgedTime ) / truth->step + 0.5 );
+		ends[t] = samples < truth->sampleCount ? (int)samples : -1;
+		slots[t] = t < lmbLimbTimeCount ? &out.rmse[t] : &out.judged;
+		*slots[t] = NAN;
+	}
+	last = ends[lmbLimbTimeCount - 1] >= 0 ? ends[lmbLimbTimeCount - 1] : truth->sampleCount - 1;
+	for ( int k = 0; k <= last; ++k )
+	{
+		double rmse = lmbLimbErrorCap, largest = lmbLimbErrorCap;
+		if ( k < rollout->finiteCount && !out.diverged )
+			largest = ErrorAt( truth, rollout, dofCount, slides, k, &rmse );
+		if ( largest >= lmbLimbErrorCap )
+		{
+			out.diverged = true;
+			rmse = lmbLimbErrorCap;
+		}
+		for ( int t = 0; t <= lmbLimbTimeCount; ++t )
+			if ( ends[t] == k )
+				*slots[t] = rmse;
+	}
+	return out;
+}
+
+static int CompareNumbers( const void *a, const void *b )
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return ( x > y ) - ( x < y );
+}
+
+double lmbMedian( double *values, int count )
+{
+	if ( count == 0 )
+		return NAN;
+	qsort( values, (size_t)count, sizeof( double ), CompareNumbers );
+	return 0.5 * ( values[( count - 1 ) / 2] + values[count / 2] );
+}
+
+lmbStatus lmbLimbSummary_Of( const lmbLimbErrors *errors, int count, lmbLimbSummary *out, lmbError *error )
+{
+	double *values = calloc( (size_t)count + 1, sizeof( double ) );
+	if ( values == NULL )
+		return lmbError_Memory( error );
+	*out = ( lmbLimbSummary ){ .count = count };
+	for ( int t = 0; t <= lmbLimbTimeCount; ++t )
+	{
+		int used = 0;
+		double sum = 0.0;
+		for ( int i = 0; i < count; ++i )
+		{
+			double value = t < lmbLimbTimeCount ? errors[i].rmse[t] : errors[i].judged;
+			if ( !isnan( value ) )
+				sum += values[used++] = value;
+		}
+		double mean = used > 0 ? sum / used : NAN, median = lmbMedian( values, used );
+		*( t < lmbLimbTimeCount ? &out->mean[t] : &out->judgedMean ) = mean;
+		*( t < lmbLimbTimeCount ? &out->median[t] : &out->judgedMedian ) = median;
+	}
+	for ( int i = 0; i < count; ++i )
+		out->diverged += errors[i].diverged ? 1.0 / count : 0.0;
+	free( values );
+	return lmb_statusOk;
+}
+
+typedef struct Ranked
+{
+	double value, rank;
+	int index;
+} Ranked;
+
+static int CompareRanked( const void *a, const void *b )
+{
+	const Ranked *x = a, *y = b;
+	return ( x->value > y->value ) - ( x->value < y->value );
+}
+
+/* Ranks minus their mean; equal values share the mean of their ranks. */
+static void Rank( const double *values, int count, Ranked *work, double *ranks )
+{
+	for ( int i = 0; i < count; ++i )
+		work[i] = ( Ranked ){ values[i], 0.0, i };
+	qsort( work, (size_t)count, sizeof( Ranked ), CompareRanked );
+	for ( int first = 0; first < count; )
+	{
+		int end = first + 1;
+		while ( end < count && work[end].value == work[first].value )
+			end += 1;
+		for ( int i = first; i < end; ++i )
+			ranks[work[i].index] = 0.5 * ( first + end - 1 ) - 0.5 * ( count - 1 );
+		first = end;
+	}
+}
+
+lmbStatus lmbSpearman( const double *a, const double *b, int count, double *out, lmbError *error )
+{
+	double *ranks = calloc( 2 * (size_t)count + 1, sizeof( double ) );
+	Ranked *work = calloc( (size_t)count + 1, sizeof( Ranked ) );
+	if ( ranks == NULL || work == NULL )
+	{
+		free( ranks );
+		free( work );
+		return lmbError_Memory( error );
+	}
+	double *other = ranks + count, product = 0.0, squares = 0.0, otherSquares = 0.0;
+	Rank( a, count, work, ranks );
+	Rank( b, count, work, other );
+	for ( int i = 0; i < count; ++i )
+	{
+		product += ranks[i] * other[i];
+		squares += ranks[i] * ranks[i];
+		otherSquares += other[i] * other[i];
+	}
+	*out = squares > 0.0 && otherSquares > 0.0 ? product / sqrt( squares * otherSquares ) : NAN;
+	free( ranks );
+	free( work );
+	return lmb_statusOk;
+}

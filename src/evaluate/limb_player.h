@@ -1,0 +1,46 @@
+/* Anything that goes on from a limb's state under inputs: a model in the runtime, or equations under RK4. */
+#ifndef LMB_EVALUATE_LIMB_PLAYER_H
+#define LMB_EVALUATE_LIMB_PLAYER_H
+
+#include "evaluate/limb_metrics.h"
+
+#include <limber/limb.h>
+
+/* A model file in memory, loaded by the runtime. */
+typedef struct lmbLimbModelFile
+{
+	lmbArena arena;
+	lmbLimb *limb;
+} lmbLimbModelFile;
+
+/* Close also after a failure. */
+lmbStatus lmbLimbModelFile_Open( lmbLimbModelFile *model, const char *path, lmbError *error );
+void lmbLimbModelFile_Close( lmbLimbModelFile *model );
+
+/* Equations of motion: q'' (dofCount) for state and input; false when it is not finite. */
+typedef bool lmbAccelerationOf( void *context, const double *q, const double *v, const double *u, double *a );
+
+/* One of them. Belongs to one thread at a time. */
+typedef struct lmbLimbPlayer
+{
+	int dofCount, inputCount;
+	lmbLimbBody *body; /* NULL: equations */
+	lmbAccelerationOf *equations;
+	void *context;
+	double maxStep; /* s, of equations; a longer step is split evenly */
+	double positions[lmbLimbMaxDofs], velocities[lmbLimbMaxDofs];
+} lmbLimbPlayer;
+
+/* A body in the arena's memory; an error says what does not fit (dofCount, inputCount). */
+lmbStatus lmbLimbPlayer_FromModel( const lmbLimbModelFile *model, const lmbLimbDef *def, int dofCount,
+                                   int inputCount, lmbArena *arena, lmbLimbPlayer *out, lmbError *error );
+lmbLimbPlayer lmbLimbPlayer_FromEquations( lmbAccelerationOf *equations, void *context, int dofCount,
+                                           int inputCount, double maxStep );
+
+/* Starts in the trajectory's first state and gives it the trajectory's inputs; fills rollout, whose arrays
+ * are the caller's. Where the trajectory has no velocities it starts from the first difference of positions.
+ */
+lmbStatus lmbLimbPlayer_Run( lmbLimbPlayer *player, const lmbTrajectory *trajectory, lmbInputHold hold,
+                             lmbLimbRollout *rollout, lmbError *error );
+
+#endif
