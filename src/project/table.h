@@ -39,9 +39,9 @@ typedef struct lmbProjectKey
 	const char *section; /* "" for the top level; a record's name for its members */
 	const char *name;
 	lmbKeyKind kind;
+	int length;         /* of lmb_keyVector: 2 or 3 */
 	size_t offset;      /* in the project, or in the record */
 	size_t countOffset; /* of lists */
-	int length;         /* of lmb_keyVector: 2 or 3 */
 	double minimum, maximum;
 	const char *unit;           /* NULL for none */
 	const char *const *choices; /* of lmb_keyChoice and lmb_keyChoices, NULL-terminated */
