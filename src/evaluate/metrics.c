@@ -106,7 +106,9 @@ lmbScore lmbScore_Finish( const lmbScoreSums *sums )
 		score.stillRms[c] = sums->present[c] && !springs ? Rms( sums->still[c], sums->pointCount ) : NAN;
 		score.capturedExact[c] = sums->exactPresent[c] ? Share( sums->exact[c], sums->dynamics ) : NAN;
 		score.dynamicShare[c] = moves ? Share( sums->shape[c], sums->dynamics ) : NAN;
-		score.captured[c] = moves && network ? Share( sums->error[c], sums->error[lmb_columnNetwork] ) : NAN;
+		score.captured[c] = moves && base == lmb_columnNetwork
+		                        ? Share( sums->error[c], sums->error[lmb_columnNetwork] )
+		                        : NAN;
 	}
 	if ( network )
 		score.capturedCap = Share( sums->still[lmb_columnNetwork], sums->error[lmb_columnNetwork] );
