@@ -41,6 +41,24 @@ extern "C"
 	 * any thread. */
 	const char *lmbStatus_Text( lmbStatus status );
 
+	/* Which of the processor's instructions the runtime computes with. The results are the same, bit for bit;
+	 * the time is not. */
+	typedef enum lmbKernelSet
+	{
+		lmb_kernelsBest = 0, /* the fastest that this processor has */
+		lmb_kernelsPlain,    /* plain C, the reference */
+		lmb_kernelsSse2,
+		lmb_kernelsAvx2,
+		lmb_kernelsAvx512, /* F, BW, DQ, VL, VNNI */
+		lmb_kernelsNeon,
+		lmb_kernelsWasm, /* 128 bits */
+		lmb_kernelsCount /* not a set */
+	} lmbKernelSet;
+
+	/* "avx2", ...: what a set (or the best) is called; NULL where this processor or build lacks it. Static
+	 * storage, any thread. */
+	const char *lmbKernels_Name( lmbKernelSet set );
+
 #ifdef __cplusplus
 }
 #endif

@@ -58,6 +58,7 @@ extern "C"
 		bool normals;                         /* default true: compute vertex normals in a step */
 		bool poseStiffness; /* default true where the model has it, else without effect: the modes' stiffness
 		                       follows the pose */
+		lmbKernelSet kernels; /* default the best; one that lmbKernels_Name does not know is refused */
 	} lmbFleshDef;
 
 	/* Where the character is in one frame. */

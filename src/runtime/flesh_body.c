@@ -24,10 +24,11 @@ static bool ChooseSprings( const lmbFlesh *model, const lmbFleshDef *def, lmbFle
 	body->hasModes = modes;
 	body->followsPose = modes && def->poseStiffness && model->poseStiffness != NULL;
 	body->hasVertexSprings = vertices;
+	body->kernels = lmbKernels_Find( def->kernels );
 	bool known = def->layer >= lmb_layerNone && def->layer <= lmb_layerHybrid &&
 	             ( def->interpolation == lmb_targetCubic || def->interpolation == lmb_targetLinear );
-	return known && ( !modes || body->modeSprings != NULL ) && ( !vertices || body->vertexSprings != NULL ) &&
-	       ( !def->network || model->info.hasNetwork );
+	return known && body->kernels != NULL && ( !modes || body->modeSprings != NULL ) &&
+	       ( !vertices || body->vertexSprings != NULL ) && ( !def->network || model->info.hasNetwork );
 }
 
 static size_t Larger( size_t a, size_t b )
@@ -97,8 +98,12 @@ static void TakeAll( lmbCarver *carver, lmbFleshBody *body )
 		body->modeAmounts[i] = lmbCarver_Take( carver, (size_t)model->modePad, sizeof( float ) );
 	body->nextLogs = lmbCarver_Take( carver, (size_t)model->modePad, sizeof( float ) );
 	body->still = lmbCarver_Take( carver, (size_t)model->softBlockCount + 1, 3 * lmbLanes * sizeof( float ) );
-	body->positions = lmbCarver_Take( carver, vertices, 3 * sizeof( float ) );
-	body->normals = body->def.normals ? lmbCarver_Take( carver, vertices, 3 * sizeof( float ) ) : NULL;
+	/* Normals read four floats where a vertex has three. */
+	body->positions = lmbCarver_Take( carver, vertices + 1, 3 * sizeof( float ) );
+	if ( !body->def.normals )
+		return;
+	body->normals = lmbCarver_Take( carver, vertices + lmbTile, 3 * sizeof( float ) );
+	body->normalSums = lmbCarver_Take( carver, vertices + lmbTile, 4 * sizeof( float ) );
 }
 
 size_t lmbFleshBody_Size( const lmbFlesh *model, const lmbFleshDef *def )
@@ -349,7 +354,7 @@ static void FillFrame( lmbFleshBody *body, const lmbFleshPose *pose, double dt, 
 		FillDrive( body, frame );
 }
 
-static void AdvanceClock( lmbFleshBody *body, const lmbFleshFrame *frame )
+void lmbFleshBody_End( lmbFleshBody *body, const lmbFleshFrame *frame )
 {
 	lmbFleshClock *clock = body->clock;
 	if ( lmbFleshFrame_Moves( frame ) )
@@ -367,14 +372,37 @@ static void AdvanceClock( lmbFleshBody *body, const lmbFleshFrame *frame )
 	memcpy( clock->rotation, frame->rotation, sizeof( frame->rotation ) );
 }
 
-lmbStatus lmbFleshBody_Step( lmbFleshBody *body, const lmbFleshPose *pose, double dt, lmbFleshShape *shape )
+void lmbFleshBody_FillNormals( lmbFleshBody *body )
 {
 	const lmbFlesh *model = body->model;
+	lmbNormals mesh = { .vertexCount = model->info.vertexCount,
+	                    .triangleCount = model->info.triangleCount,
+	                    .seamCount = model->seamCount,
+	                    .triangles = model->normalTriangles,
+	                    .seams = model->seams,
+	                    .positions = body->positions,
+	                    .sums = body->normalSums,
+	                    .normals = body->normals };
+	body->kernels->normals( &mesh );
+}
+
+lmbStatus lmbFleshBody_Begin( lmbFleshBody *body, const lmbFleshPose *pose, double dt, lmbFleshFrame *frame,
+                              const lmbFleshMaps **maps )
+{
 	if ( pose == NULL || !PoseIsSound( body, pose ) || !( dt >= 0.0 && dt <= 1e300 ) )
 		return lmb_statusInvalidArgument;
+	FillFrame( body, pose, dt, frame );
+	*maps = lmbFleshFrame_Moves( frame ) ? FindMaps( body, dt ) : NULL;
+	return lmb_statusOk;
+}
+
+lmbStatus lmbFleshBody_Step( lmbFleshBody *body, const lmbFleshPose *pose, double dt, lmbFleshShape *shape )
+{
 	lmbFleshFrame frame;
-	FillFrame( body, pose, dt, &frame );
-	const lmbFleshMaps *maps = lmbFleshFrame_Moves( &frame ) ? FindMaps( body, dt ) : NULL;
+	const lmbFleshMaps *maps;
+	lmbStatus status = lmbFleshBody_Begin( body, pose, dt, &frame, &maps );
+	if ( status != lmb_statusOk )
+		return status;
 	lmbFleshBody_PlaceBones( body, pose, &frame );
 	if ( body->def.network )
 		lmbFleshBody_RunNetwork( body );
@@ -382,9 +410,8 @@ lmbStatus lmbFleshBody_Step( lmbFleshBody *body, const lmbFleshPose *pose, doubl
 		lmbFleshBody_StepModes( body, &frame, maps );
 	lmbFleshBody_StepVertices( body, &frame, maps );
 	if ( body->def.normals )
-		lmbKernel_Normals( model->info.vertexCount, model->info.triangleCount, model->triangles,
-		                   model->groups, body->positions, body->normals );
-	AdvanceClock( body, &frame );
+		lmbFleshBody_FillNormals( body );
+	lmbFleshBody_End( body, &frame );
 	if ( shape != NULL )
 		*shape = ( lmbFleshShape ){ body->positions, body->normals };
 	return lmb_statusOk;

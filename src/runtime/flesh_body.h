@@ -33,6 +33,7 @@ typedef struct lmbFleshMaps
 struct lmbFleshBody
 {
 	const lmbFlesh *model;
+	const lmbKernels *kernels;
 	lmbFleshDef def;
 	bool hasModes, hasVertexSprings; /* of the chosen layer */
 	bool followsPose;                /* the modes' stiffness follows the pose */
@@ -65,6 +66,7 @@ struct lmbFleshBody
 	float *modeAmounts[3];         /* (modePad) amplitudes, and forcing at start and end */
 	float *nextLogs;               /* (modePad) log ratios of this frame */
 	float *positions, *normals;    /* (vertexCount x 3) m, model space */
+	float *normalSums;             /* lmbNormals */
 };
 
 /* Planes of a block's state, each lmbLanes long: three coordinates of displacement, its velocity, the still
@@ -91,15 +93,22 @@ typedef struct lmbFleshFrame
 	double startOrigin[3], endOrigin[3];   /* the same of the position itself */
 } lmbFleshFrame;
 
+/* The parts of a step, in their order (flesh_body.c but where said otherwise). Begin refuses what
+ * lmbFleshBody_Step refuses; *maps is NULL in a frame without motion. */
+lmbStatus lmbFleshBody_Begin( lmbFleshBody *body, const lmbFleshPose *pose, double dt, lmbFleshFrame *frame,
+                              const lmbFleshMaps **maps );
 /* flesh_pose.c: bones of the frame to palette, nextBones and the rotations; features. */
 void lmbFleshBody_PlaceBones( lmbFleshBody *body, const lmbFleshPose *pose, const lmbFleshFrame *frame );
 /* flesh_network.c: features to amplitudes and still. */
 void lmbFleshBody_RunNetwork( lmbFleshBody *body );
-/* flesh_modes.c: forcing, and a step of the modes; modeAmounts is filled. maps may be NULL in a frame
- * without motion, here and below. */
+/* flesh_modes.c: forcing, and a step of the modes; modeAmounts is filled. */
 void lmbFleshBody_StepModes( lmbFleshBody *body, const lmbFleshFrame *frame, const lmbFleshMaps *maps );
 /* flesh_vertices.c: shapes, and a step of the vertices' springs; positions is filled. */
 void lmbFleshBody_StepVertices( lmbFleshBody *body, const lmbFleshFrame *frame, const lmbFleshMaps *maps );
+
+void lmbFleshBody_FillNormals( lmbFleshBody *body );
+/* The frame becomes the past. */
+void lmbFleshBody_End( lmbFleshBody *body, const lmbFleshFrame *frame );
 
 /* flesh_pose.c: turns the whole past by a 3x3 rotation of the world. */
 void lmbFleshBody_Turn( lmbFleshBody *body, const double *turn );

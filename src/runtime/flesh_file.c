@@ -10,7 +10,6 @@ enum
 {
 	vertexLimit = 1 << 24,
 	boneLimit = 1 << 16,
-	influenceLimit = 64,
 	regionLimit = 1 << 12,
 	coefficientLimit = 256, /* of one region */
 	hiddenLimit = 1 << 12,
@@ -190,7 +189,8 @@ static void ReadSkin( Reader *reader, lmbFleshFile *file )
 	    ReadCount( reader, shape[0], 2 * vertexLimit, "the model has more than 33554432 triangles" );
 	shape[0] = vertexCount, shape[1] = -1;
 	file->vertexBones = GET( reader, "vertex_bones", lmb_dataU16, 2, shape );
-	file->influenceCount = ReadCount( reader, shape[1], influenceLimit, "a vertex has more than 64 bones" );
+	file->influenceCount =
+	    ReadCount( reader, shape[1], lmbInfluenceLimit, "a vertex has more than 64 bones" );
 	file->weights = GET( reader, "vertex_weights", lmb_dataF32, 2, shape );
 	if ( reader->problem != NULL )
 		return;

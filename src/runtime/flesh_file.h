@@ -20,7 +20,8 @@ enum
 
 enum
 {
-	lmbLayersMax = 8 /* dense layers of a region's perceptron */
+	lmbLayersMax = 8,      /* dense layers of a region's perceptron */
+	lmbInfluenceLimit = 64 /* bones of a vertex */
 };
 
 typedef struct lmbFleshFile

@@ -2,6 +2,11 @@
 
 #include <string.h>
 
+static int Larger( int a, int b )
+{
+	return a > b ? a : b;
+}
+
 static int Padded( int count )
 {
 	return ( count + lmbTile - 1 ) / lmbTile * lmbTile;
@@ -36,16 +41,73 @@ static void CountBlocks( const lmbFleshFile *file, int *softBlocks, int *blocks 
 	*blocks = *softBlocks + ( file->vertexCount - soft + lmbLanes - 1 ) / lmbLanes;
 }
 
-/* Soft vertices first, each kind in the file's order. */
+/* Bones of a vertex up to its last weight. */
+static int CountBones( const lmbFleshFile *file, int v )
+{
+	const float *weights = file->weights + (size_t)v * file->influenceCount;
+	int used = 1;
+	for ( int k = 1; k < file->influenceCount; ++k )
+		used = weights[k] > 0.0f ? k + 1 : used;
+	return used;
+}
+
+/* Numbers of rigid vertices by how many bones they use. */
+static void CountRigid( const lmbFleshFile *file, int counts[lmbInfluenceLimit + 1] )
+{
+	memset( counts, 0, ( lmbInfluenceLimit + 1 ) * sizeof( *counts ) );
+	for ( int v = 0; v < file->vertexCount; ++v )
+		if ( !( file->softness[v] > 0.0f ) )
+			counts[CountBones( file, v )] += 1;
+}
+
+/* Bones per lane of all blocks together: the most that a vertex of each block uses. */
+static uint64_t CountBlockBones( const lmbFleshFile *file )
+{
+	int counts[lmbInfluenceLimit + 1], soft = 0, most = 0, rigid = 0;
+	uint64_t total = 0;
+	for ( int v = 0; v < file->vertexCount; ++v )
+	{
+		if ( !( file->softness[v] > 0.0f ) )
+			continue;
+		most = Larger( most, CountBones( file, v ) );
+		soft += 1;
+		if ( soft % lmbLanes != 0 )
+			continue;
+		total += (uint64_t)most;
+		most = 0;
+	}
+	total += (uint64_t)most;
+	CountRigid( file, counts );
+	for ( int used = 1; used <= lmbInfluenceLimit; ++used )
+	{
+		/* Blocks that end within the vertices of this many bones, or begin there as the last. */
+		int after = rigid + counts[used];
+		total += (uint64_t)( after / lmbLanes - rigid / lmbLanes ) * (uint64_t)used;
+		rigid = after;
+		if ( counts[used] > 0 )
+			most = used;
+	}
+	return total + ( rigid % lmbLanes != 0 ? (uint64_t)most : 0 );
+}
+
+/* Soft vertices first, in the file's order; then rigid ones, by how many bones they use. */
 static void FillOrder( Packing *packing )
 {
 	lmbFlesh *model = packing->model;
-	int next[2] = { 0, model->softBlockCount * lmbLanes }; /* soft, rigid */
+	const lmbFleshFile *file = packing->file;
+	int counts[lmbInfluenceLimit + 1], next[lmbInfluenceLimit + 1];
+	CountRigid( file, counts );
+	next[0] = 0; /* soft */
+	for ( int used = 1, at = model->softBlockCount * lmbLanes; used <= lmbInfluenceLimit; ++used )
+	{
+		next[used] = at;
+		at += counts[used];
+	}
 	for ( int i = 0; i < model->blockCount * lmbLanes; ++i )
 		model->order[i] = -1;
-	for ( int v = 0; v < packing->file->vertexCount; ++v )
+	for ( int v = 0; v < file->vertexCount; ++v )
 	{
-		int at = next[packing->file->softness[v] > 0.0f ? 0 : 1]++;
+		int at = next[file->softness[v] > 0.0f ? 0 : CountBones( file, v )]++;
 		model->order[at] = v;
 		packing->place[v] = at;
 	}
@@ -54,30 +116,30 @@ static void FillOrder( Packing *packing )
 static void FillBlock( const Packing *packing, int block )
 {
 	lmbFlesh *model = packing->model;
-	int influences = model->influenceCount, used = 1;
-	float *rest = model->rest + (size_t)block * 3 * lmbLanes;
+	const lmbFleshFile *file = packing->file;
+	const int32_t *order = model->order + (size_t)block * lmbLanes;
+	int used = 1;
+	for ( int lane = 0; lane < lmbLanes; ++lane )
+		used = order[lane] < 0 ? used : Larger( used, CountBones( file, order[lane] ) );
+	size_t first = (size_t)model->blockBones[block] * lmbLanes;
+	model->blockBones[block + 1] = model->blockBones[block] + used;
 	for ( int lane = 0; lane < lmbLanes; ++lane )
 	{
-		size_t at = (size_t)block * lmbLanes + lane;
-		int v = model->order[at];
-		float *weights = model->weights + at * influences;
-		uint16_t *bones = model->bones + at * influences;
-		memset( weights, 0, (size_t)influences * sizeof( *weights ) );
-		memset( bones, 0, (size_t)influences * sizeof( *bones ) );
+		int v = order[lane];
+		float *weights = model->weights + first + (size_t)lane * used;
+		uint16_t *bones = model->bones + first + (size_t)lane * used;
+		float *rest = model->rest + ( (size_t)block * lmbLanes + lane ) * 3;
+		memset( weights, 0, (size_t)used * sizeof( *weights ) );
+		memset( bones, 0, (size_t)used * sizeof( *bones ) );
+		memset( rest, 0, 3 * sizeof( *rest ) );
 		weights[0] = 1.0f; /* padding follows bone 0 */
-		for ( int i = 0; i < 3; ++i )
-			rest[i * lmbLanes + lane] = v < 0 ? 0.0f : packing->file->bind[3 * (size_t)v + i];
 		if ( v < 0 )
 			continue;
-		memcpy( weights, packing->file->weights + (size_t)v * influences,
-		        (size_t)influences * sizeof( *weights ) );
-		memcpy( bones, packing->file->vertexBones + (size_t)v * influences,
-		        (size_t)influences * sizeof( *bones ) );
-		for ( int k = used; k < influences; ++k )
-			if ( weights[k] > 0.0f )
-				used = k + 1;
+		size_t from = (size_t)v * file->influenceCount;
+		memcpy( rest, file->bind + 3 * (size_t)v, 3 * sizeof( *rest ) );
+		memcpy( weights, file->weights + from, (size_t)used * sizeof( *weights ) );
+		memcpy( bones, file->vertexBones + from, (size_t)used * sizeof( *bones ) );
 	}
-	model->blockUse[block] = used;
 }
 
 static void PackSkin( Packing *packing )
@@ -86,12 +148,12 @@ static void PackSkin( Packing *packing )
 	lmbCarver *carver = &packing->carver;
 	int softBlocks, blocks;
 	CountBlocks( packing->file, &softBlocks, &blocks );
-	uint64_t lanes = (uint64_t)blocks * lmbLanes, influences = (uint64_t)packing->file->influenceCount;
+	uint64_t lanes = (uint64_t)blocks * lmbLanes, bonesPerLane = CountBlockBones( packing->file );
 	int32_t *order = lmbCarver_Take( carver, lanes, sizeof( int32_t ) );
 	float *rest = lmbCarver_Take( carver, lanes, 3 * sizeof( float ) );
-	uint16_t *bones = lmbCarver_Take( carver, lanes, influences * sizeof( uint16_t ) );
-	float *weights = lmbCarver_Take( carver, lanes, influences * sizeof( float ) );
-	int32_t *blockUse = lmbCarver_Take( carver, (uint64_t)blocks, sizeof( int32_t ) );
+	uint16_t *bones = lmbCarver_Take( carver, bonesPerLane, lmbLanes * sizeof( uint16_t ) );
+	float *weights = lmbCarver_Take( carver, bonesPerLane, lmbLanes * sizeof( float ) );
+	int32_t *blockBones = lmbCarver_Take( carver, (uint64_t)blocks + 1, sizeof( int32_t ) );
 	packing->place = lmbCarver_Take( carver, (uint64_t)packing->file->vertexCount, sizeof( int32_t ) );
 	if ( model == NULL || order == NULL || packing->place == NULL )
 		return;
@@ -101,10 +163,49 @@ static void PackSkin( Packing *packing )
 	model->rest = rest;
 	model->bones = bones;
 	model->weights = weights;
-	model->blockUse = blockUse;
+	model->blockBones = blockBones;
+	blockBones[0] = 0;
 	FillOrder( packing );
 	for ( int block = 0; block < blocks; ++block )
 		FillBlock( packing, block );
+}
+
+/* Triangles in so many strands that advance side by side, so that two that share a vertex are seldom near
+ * each other. */
+static void FillTriangles( const lmbFleshFile *file, int32_t *triangles )
+{
+	enum
+	{
+		strands = 8
+	};
+	int length = ( file->triangleCount + strands - 1 ) / strands;
+	for ( int i = 0; i < length; ++i )
+		for ( int64_t t = i; t < file->triangleCount; t += length, triangles += 3 )
+			memcpy( triangles, file->triangles + 3 * t, 3 * sizeof( *triangles ) );
+}
+
+static void PackMesh( Packing *packing )
+{
+	const lmbFleshFile *file = packing->file;
+	lmbFlesh *model = packing->model;
+	int seams = 0;
+	for ( int v = 0; v < file->vertexCount; ++v )
+		seams += file->groups[v] != v;
+	int32_t *triangles =
+	    lmbCarver_Take( &packing->carver, (uint64_t)file->triangleCount, 3 * sizeof( int32_t ) );
+	int32_t *pairs = lmbCarver_Take( &packing->carver, (uint64_t)seams, 2 * sizeof( int32_t ) );
+	if ( model == NULL || triangles == NULL || pairs == NULL )
+		return;
+	model->normalTriangles = triangles;
+	model->seams = pairs;
+	model->seamCount = seams;
+	FillTriangles( file, triangles );
+	for ( int v = 0; v < file->vertexCount; ++v )
+		if ( file->groups[v] != v )
+		{
+			*pairs++ = v;
+			*pairs++ = file->groups[v];
+		}
 }
 
 /* Copies rows of inputs from (outputs x stride) to (inputs x pad), zero beyond outputs. */
@@ -196,11 +297,6 @@ static void PackBasis( Packing *packing, const Joined *joined, int coefficients,
 	region->basis = basis;
 	region->targets = targets;
 	region->laneCount = lanes;
-}
-
-static int Larger( int a, int b )
-{
-	return a > b ? a : b;
 }
 
 static void PackRegion( Packing *packing, const int32_t *row, Joined *joined, lmbFleshRegion *region )
@@ -344,13 +440,11 @@ static size_t Pack( const lmbFleshFile *file, void *memory )
 	{
 		memset( model, 0, sizeof( *model ) );
 		model->info = MakeInfo( file );
-		model->influenceCount = file->influenceCount;
 		model->pairCount = file->pairCount;
 		model->featureCount = file->featureCount;
 		model->bind = file->bind;
 		model->parents = file->parents;
 		model->triangles = file->triangles;
-		model->groups = file->groups;
 		model->pairs = file->pairs;
 		model->modeSprings = file->fitted;
 		model->modeSpringsUnfitted = file->unfitted;
@@ -359,6 +453,7 @@ static size_t Pack( const lmbFleshFile *file, void *memory )
 	}
 	PackNames( &packing );
 	PackSkin( &packing );
+	PackMesh( &packing );
 	PackNetwork( &packing );
 	PackModes( &packing );
 	return packing.carver.used <= SIZE_MAX / 2 ? (size_t)packing.carver.used : 0;

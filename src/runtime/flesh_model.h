@@ -27,23 +27,27 @@ typedef struct lmbFleshRegion
 struct lmbFlesh
 {
 	lmbFleshInfo info;
-	int influenceCount, pairCount, featureCount, regionCount;
+	int pairCount, featureCount, regionCount;
 	uint64_t key; /* of the file's bytes: a saved state belongs to one model */
 
 	const float *bind;        /* (vertexCount x 3) */
 	const char **boneNames;   /* (boneCount) */
 	const int32_t *parents;   /* (boneCount) */
 	const int32_t *triangles; /* (triangleCount x 3) */
-	const int32_t *groups;    /* (vertexCount) */
 
 	/* Blocks of lmbLanes vertices: first those with softness, then the rigid ones. A lane of -1 is padding.
 	 */
 	int softBlockCount, blockCount;
-	int32_t *order;    /* (blockCount x lmbLanes) vertex of each lane */
-	float *rest;       /* (blockCount x 3 x lmbLanes) m, bind space */
-	uint16_t *bones;   /* (blockCount x lmbLanes x influenceCount) */
-	float *weights;    /* (blockCount x lmbLanes x influenceCount) */
-	int32_t *blockUse; /* (blockCount) influences that any lane of the block uses */
+	int32_t *order; /* (blockCount x lmbLanes) vertex of each lane */
+	float *rest;    /* (blockCount x lmbLanes x 3) m, bind space */
+	/* Bones of each block as (lmbLanes x used), blocks behind one another. Rigid vertices are sorted by how
+	 * many bones they use. */
+	uint16_t *bones;
+	float *weights;
+	int32_t *blockBones; /* (blockCount + 1) bones per lane in all blocks before */
+
+	int seamCount;
+	int32_t *normalTriangles, *seams; /* lmbNormals */
 
 	lmbFleshRegion *regions; /* (regionCount) */
 	int coefficientPadMax, hiddenPadMax, regionFeatureMax;

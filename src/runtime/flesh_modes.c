@@ -129,10 +129,9 @@ void lmbFleshBody_StepModes( lmbFleshBody *body, const lmbFleshFrame *frame, con
 	int inputs = GatherForcing( body, frame, body->scratch[0], body->scratch[1] );
 	if ( lmbFleshFrame_Moves( frame ) )
 	{
-		lmbKernel_Dense( inputs, model->modePad, model->forcing, NULL, body->scratch[0],
-		                 body->modeAmounts[1] );
-		lmbKernel_Dense( inputs, model->modePad, model->forcing, NULL, body->scratch[1],
-		                 body->modeAmounts[2] );
+		const float *accelerations[2] = { body->scratch[0], body->scratch[1] };
+		body->kernels->denseTwo( inputs, model->modePad, model->forcing, accelerations,
+		                         body->modeAmounts + 1 );
 		StepOscillators( body, frame, maps->modes );
 	}
 	memcpy( body->turns, body->nextTurns, (size_t)model->info.boneCount * 9 * sizeof( double ) );

@@ -1,16 +1,6 @@
 #include "flesh_body.h"
 
-#include "functions.h"
-
 #include <string.h>
-
-/* From exp of the positive side, so that nothing overflows. */
-static float Tanh( float x )
-{
-	double size = x < 0.0f ? -(double)x : (double)x;
-	double value = 1.0 - 2.0 / ( lmbExp( 2.0 * size ) + 1.0 );
-	return (float)( x < 0.0f ? -value : value );
-}
 
 /* The region's inputs as the regression reads them, to scratch[0]. */
 static void GatherFeatures( const lmbFleshBody *body, const lmbFleshRegion *region )
@@ -29,11 +19,11 @@ static const float *RunPerceptron( const lmbFleshBody *body, const lmbFleshRegio
 	for ( int layer = 0; layer < region->layerCount; ++layer )
 	{
 		bool last = layer == region->layerCount - 1;
-		lmbKernel_Dense( inputs, last ? region->coefficientPad : region->hiddenPad, region->weights[layer],
-		                 region->biases[layer], x, y );
+		body->kernels->dense( inputs, last ? region->coefficientPad : region->hiddenPad,
+		                      region->weights[layer], region->biases[layer], x, y );
 		inputs = region->hiddenCount;
-		for ( int i = 0; i < inputs && !last; ++i )
-			y[i] = Tanh( y[i] );
+		if ( !last )
+			body->kernels->tanh( region->hiddenPad, y );
 		float *spare = x;
 		x = y;
 		y = spare;
@@ -41,16 +31,16 @@ static const float *RunPerceptron( const lmbFleshBody *body, const lmbFleshRegio
 	return x;
 }
 
-static void AddBasis( const lmbFleshRegion *region, const float *amplitudes, float *still )
+static void AddBasis( const lmbFleshBody *body, const lmbFleshRegion *region, const float *amplitudes )
 {
 	const float *shapes = region->basis;
 	float sum[lmbTile];
 	for ( int tile = 0; tile < region->laneCount; tile += lmbTile )
 		for ( int axis = 0; axis < 3; ++axis )
 		{
-			lmbKernel_Shapes( region->coefficientCount, shapes, amplitudes, sum );
+			body->kernels->dense( region->coefficientCount, lmbTile, shapes, NULL, amplitudes, sum );
 			shapes += (size_t)region->coefficientCount * lmbTile;
-			float *out = still + axis * lmbLanes;
+			float *out = body->still + axis * lmbLanes;
 			for ( int l = 0; l < lmbTile; ++l )
 				out[region->targets[tile + l]] += sum[l];
 		}
@@ -65,12 +55,12 @@ void lmbFleshBody_RunNetwork( lmbFleshBody *body )
 		const lmbFleshRegion *region = &model->regions[r];
 		float *amplitudes = body->amplitudes + region->firstCoefficient;
 		GatherFeatures( body, region );
-		lmbKernel_Dense( region->featureCount, region->coefficientPad, region->linear, region->linearBias,
-		                 body->scratch[0], body->scratch[2] );
+		body->kernels->dense( region->featureCount, region->coefficientPad, region->linear,
+		                      region->linearBias, body->scratch[0], body->scratch[2] );
 		memcpy( amplitudes, body->scratch[2], (size_t)region->coefficientCount * sizeof( float ) );
 		const float *more = region->layerCount > 0 ? RunPerceptron( body, region ) : NULL;
 		for ( int c = 0; more != NULL && c < region->coefficientCount; ++c )
 			amplitudes[c] += more[c];
-		AddBasis( region, amplitudes, body->still );
+		AddBasis( body, region, amplitudes );
 	}
 }

@@ -48,9 +48,14 @@ void lmbFleshBody_PlaceBones( lmbFleshBody *body, const lmbFleshPose *pose, cons
 			memcpy( linear + 3 * i, matrix + 4 * i, 3 * sizeof( double ) );
 		lmbQuaternion_Nearest( linear, quaternion );
 		float *palette = body->palette + (size_t)bone * lmbBoneFloats;
-		memcpy( palette, pose->bones + 12 * (size_t)bone, 12 * sizeof( float ) );
-		for ( int i = 0; i < 4; ++i )
-			palette[12 + i] = (float)quaternion[i];
+		for ( int column = 0; column < 4; ++column )
+		{
+			for ( int row = 0; row < 3; ++row )
+				palette[4 * column + row] = pose->bones[12 * (size_t)bone + 4 * row + column];
+			palette[4 * column + 3] = (float)quaternion[column];
+			for ( int copy = 0; copy < 4; ++copy )
+				palette[lmbBoneQuaternion + 4 * copy + column] = (float)quaternion[column];
+		}
 		double *own = body->modelTurns + 9 * (size_t)bone;
 		lmbQuaternion_ToMatrix( quaternion, own );
 		TurnColumns( frame->rotation, own, 3, body->nextTurns + 9 * (size_t)bone );
@@ -86,7 +91,7 @@ void lmbFleshBody_Turn( lmbFleshBody *body, const double *turn )
 		for ( int plane = lmbPlaneU; plane < lmbPlaneQ; plane += 3 )
 		{
 			float *values = body->vertices + ( (size_t)block * lmbVertexPlanes + plane ) * lmbLanes;
-			lmbKernel_Turn( single, values, turned );
+			body->kernels->turn( single, values, turned );
 			memcpy( values, turned, sizeof( turned ) );
 		}
 }

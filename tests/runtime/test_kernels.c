@@ -1,32 +1,29 @@
-/* The kernels with the machine's vectors against the same without, bit for bit, on random numbers. */
+/* Every set of kernels that this processor has against plain C, bit for bit, on random numbers, and plain C
+ * against the formulas in double. */
 #include "check.h"
 
-/* The plain ones, under other names. */
-#define LMB_PLAIN_KERNELS
-#define lmbKernel_Dense Plain_Dense
-#define lmbKernel_Shapes Plain_Shapes
-#define lmbKernel_Shapes3 Plain_Shapes3
-#define lmbKernel_Blend Plain_Blend
-#define lmbKernel_Points Plain_Points
-#define lmbKernel_Normalize Plain_Normalize
-#define lmbKernel_Rotate Plain_Rotate
-#define lmbKernel_Turn Plain_Turn
-#define lmbKernel_Normals Plain_Normals
-#include "runtime/kernels/kernels.c"
-#undef lmbKernel_Dense
-#undef lmbKernel_Shapes
-#undef lmbKernel_Shapes3
-#undef lmbKernel_Blend
-
-/* The library's. */
-void lmbKernel_Dense( int inputs, int outputs, const float *weights, const float *bias, const float *x,
-                      float *y );
-void lmbKernel_Shapes( int count, const float *shapes, const float *amounts, float *out );
-void lmbKernel_Shapes3( int count, const float *shapes, const float *const amounts[3], float *const out[3] );
-void lmbKernel_Blend( const float *palette, const uint16_t *bones, const float *weights, int influenceCount,
-                      int used, lmbBlend *blend );
-
 #include "base/random.h"
+#include "runtime/kernels/kernels.h"
+#include "runtime/springs.h"
+
+#include <stdlib.h>
+
+enum
+{
+	inputs = 37,
+	outputs = 9 * lmbTile, /* whole chunks and what is left over, for every set */
+	block = 3 * lmbLanes,
+	bones = 9,
+	vertexCount = 77,
+	triangleCount = 151,
+	most = 1 << 15 /* numbers of one call */
+};
+
+/* What a call reads and what it has written. */
+typedef struct Case
+{
+	float in[most], out[most];
+} Case;
 
 static void Fill( lmbRandom *random, float *numbers, size_t count )
 {
@@ -34,57 +31,257 @@ static void Fill( lmbRandom *random, float *numbers, size_t count )
 		numbers[i] = (float)( lmbRandom_Normal( random ) * ( i % 7 == 0 ? 1e-20 : 1.0 ) );
 }
 
-static void SameBits( void **state )
+static void Dense( const lmbKernels *kernels, Case *c, lmbRandom *random )
 {
-	(void)state;
+	(void)random;
+	const float *weights = c->in, *bias = weights + inputs * outputs, *x = bias + outputs;
+	const float *both[2] = { x, x + inputs };
+	float *y[2] = { c->out + 2 * outputs, c->out + 3 * outputs };
+	kernels->dense( inputs, outputs, weights, bias, x, c->out );
+	kernels->dense( inputs, outputs, weights, NULL, x, c->out + outputs );
+	kernels->denseTwo( inputs, outputs, weights, both, y );
+	CHECK( memcmp( y[0], c->out + outputs, outputs * sizeof( float ) ) == 0 );
+	for ( int o = 0; o < outputs; ++o )
+	{
+		double sum = bias[o], size = fabs( sum );
+		for ( int i = 0; i < inputs; ++i )
+		{
+			sum += (double)weights[i * outputs + o] * x[i];
+			size += fabs( (double)weights[i * outputs + o] * x[i] );
+		}
+		CHECK_NEAR( c->out[o], sum, 40 * 6e-8 * size ); /* a rounding each of product and sum */
+	}
+}
+
+static void Tanh( const lmbKernels *kernels, Case *c, lmbRandom *random )
+{
 	enum
 	{
-		inputs = 37,
-		outputs = 3 * lmbTile
+		count = 1024
 	};
-	checkSeed = 4;
-	lmbRandom random = lmbRandom_Seed( checkSeed, 0 );
-	for ( int round = 0; round < 50; ++round )
+	const float edges[] = { 0.0f, -0.0f, 0.625f, -0.6249999f, 9.5f, 20.0f, -1e30f, 3e38f, 1e-38f, INFINITY };
+	for ( int i = 0; i < count; ++i )
+		c->out[i] = (float)( 3.0 * lmbRandom_Normal( random ) );
+	memcpy( c->out, edges, sizeof( edges ) );
+	float x[count];
+	memcpy( x, c->out, sizeof( x ) );
+	kernels->tanh( count, c->out );
+	for ( int i = 0; i < count; ++i )
 	{
-		float weights[inputs * outputs], bias[outputs], x[3][inputs], a[3][outputs], b[3][outputs];
-		Fill( &random, weights, inputs * outputs );
-		Fill( &random, bias, outputs );
-		Fill( &random, x[0], 3 * inputs );
-		lmbKernel_Dense( inputs, outputs, weights, round % 2 == 0 ? bias : NULL, x[0], a[0] );
-		Plain_Dense( inputs, outputs, weights, round % 2 == 0 ? bias : NULL, x[0], b[0] );
-		CHECK( memcmp( a[0], b[0], sizeof( a[0] ) ) == 0 );
-		lmbKernel_Shapes( inputs, weights, x[0], a[0] );
-		Plain_Shapes( inputs, weights, x[0], b[0] );
-		CHECK( memcmp( a[0], b[0], lmbTile * sizeof( float ) ) == 0 );
-		const float *amounts[3] = { x[0], x[1], x[2] };
-		lmbKernel_Shapes3( inputs, weights, amounts, ( float *[3] ){ a[0], a[1], a[2] } );
-		Plain_Shapes3( inputs, weights, amounts, ( float *[3] ){ b[0], b[1], b[2] } );
-		for ( int i = 0; i < 3; ++i )
-		{
-			float one[lmbTile];
-			Plain_Shapes( inputs, weights, x[i], one );
-			CHECK( memcmp( a[i], b[i], lmbTile * sizeof( float ) ) == 0 );
-			CHECK( memcmp( a[i], one, lmbTile * sizeof( float ) ) == 0 );
-		}
+		double truth = tanh( (double)x[i] );
+		CHECK_NEAR( c->out[i], truth, 1.5e-7 * fabs( truth ) ); /* two units in the last place at most */
+	}
+	CHECK( signbit( c->out[1] ) );
+}
 
-		float palette[9 * lmbBoneFloats], shares[lmbLanes * 4];
-		uint16_t bones[lmbLanes * 4];
-		lmbBlend blend[2];
-		Fill( &random, palette, 9 * lmbBoneFloats );
-		Fill( &random, shares, lmbLanes * 4 );
-		for ( int i = 0; i < lmbLanes * 4; ++i )
-			bones[i] = (uint16_t)lmbRandom_Below( &random, 9 );
-		for ( int used = 1; used <= 4; ++used )
+static void Shapes( const lmbKernels *kernels, Case *c, lmbRandom *random )
+{
+	(void)random;
+	enum
+	{
+		count = 21
+	};
+	const float *amounts[3] = { c->in, c->in + count, c->in + 2 * count }, *shapes = c->in + 3 * count;
+	float *out[3] = { c->out, c->out + block, c->out + 2 * block }, *alone = c->out + 3 * block;
+	kernels->shapes( count, shapes, 3, amounts, out );
+	kernels->shapes( count, shapes, 1, amounts, &alone );
+	CHECK( memcmp( alone, out[0], block * sizeof( float ) ) == 0 );
+	for ( int s = 0; s < 3; ++s )
+		for ( int l = 0; l < block; ++l )
 		{
-			lmbKernel_Blend( palette, bones, shares, 4, used, &blend[0] );
-			Plain_Blend( palette, bones, shares, 4, used, &blend[1] );
-			CHECK( memcmp( &blend[0], &blend[1], sizeof( lmbBlend ) ) == 0 );
+			double sum = 0.0;
+			for ( int i = 0; i < count; ++i )
+				sum += (double)shapes[( l / lmbTile * count + i ) * lmbTile + l % lmbTile] * amounts[s][i];
+			CHECK_NEAR( out[s][l], sum, 2e-5 );
+		}
+}
+
+static void Skin( const lmbKernels *kernels, Case *c, lmbRandom *random )
+{
+	uint16_t names[lmbLanes * 4];
+	int32_t order[lmbLanes];
+	for ( int i = 0; i < lmbLanes * 4; ++i )
+		names[i] = (uint16_t)lmbRandom_Below( random, bones );
+	for ( int l = 0; l < lmbLanes; ++l )
+		order[l] = l % 5 == 0 ? -1 : lmbLanes - 1 - l;
+	for ( int j = 0; j < bones; ++j ) /* four times the same quaternion */
+		for ( int i = 4; i < 16; ++i )
+			c->in[j * lmbBoneFloats + lmbBoneQuaternion + i] =
+			    c->in[j * lmbBoneFloats + lmbBoneQuaternion + i % 4];
+	for ( int used = 1; used <= 4; ++used )
+	{
+		float *out = c->out + ( used - 1 ) * 12 * lmbLanes;
+		lmbSkin skin = { .palette = c->in,
+		                 .bones = names,
+		                 .weights = c->in + bones * lmbBoneFloats,
+		                 .used = used,
+		                 .rest = c->in + bones * lmbBoneFloats + lmbLanes * 4 };
+		kernels->skin( &skin, out, out + block );
+		kernels->skinRigid( &skin, order, out + 8 * lmbLanes );
+		for ( int l = 0; l < lmbLanes; ++l )
+			for ( int i = 0; i < 3 && order[l] >= 0; ++i ) /* both ways place a vertex alike */
+				CHECK( out[8 * lmbLanes + 3 * order[l] + i] == out[i * lmbLanes + l] );
+	}
+}
+
+static void Turns( const lmbKernels *kernels, Case *c, lmbRandom *random )
+{
+	(void)random;
+	kernels->rotate( c->in, c->in + 4 * lmbLanes, c->out );
+	kernels->turn( c->in, c->in + 4 * lmbLanes, c->out + block );
+	for ( int l = 0; l < lmbLanes; ++l )
+		for ( int row = 0; row < 3; ++row )
+		{
+			double sum = 0.0;
+			for ( int k = 0; k < 3; ++k )
+				sum += (double)c->in[3 * row + k] * c->in[( 4 + k ) * lmbLanes + l];
+			CHECK_NEAR( c->out[block + row * lmbLanes + l], sum, 1e-5 );
+		}
+}
+
+static void Springs( const lmbKernels *kernels, Case *c, lmbRandom *random )
+{
+	(void)random;
+	/* 8 planes of maps, then state and drive, which are changed: all but the maps is copied to out. */
+	memcpy( c->out, c->in, 40 * lmbLanes * sizeof( float ) );
+	float *state = c->out + 8 * lmbLanes;
+	state[3] = 1e16f; /* out of range: back to rest */
+	state[3 * lmbLanes + 5] = 2e30f;
+	state[7] = NAN;
+	lmbDrive drive = { { 0.3f, -0.2f, 0.1f }, { 0.5f, 0.7f, -0.9f }, 0.25f, -0.5f };
+	for ( int axis = 0; axis < 3; ++axis )
+		kernels->drive( &drive, c->in + ( 30 + axis ) * lmbLanes, state + ( 12 + axis ) * lmbLanes,
+		                state + ( 15 + axis ) * lmbLanes, state + ( 18 + axis ) * lmbLanes,
+		                state + ( 6 + axis ) * lmbLanes, state + ( 9 + axis ) * lmbLanes );
+	for ( int jumps = 0; jumps < 2; ++jumps )
+	{
+		lmbSpringBlock springs = { .map = c->out,
+		                           .u = state,
+		                           .v = state + block,
+		                           .start = state + 2 * block,
+		                           .end = state + 3 * block };
+		float u[block], v[block];
+		memcpy( u, state, sizeof( u ) );
+		memcpy( v, state + block, sizeof( v ) );
+		lmbSpringStep step = { .count = lmbLanes,
+		                       .dimension = 3,
+		                       .coefficients = c->out,
+		                       .coefficientStride = lmbLanes,
+		                       .u = u,
+		                       .v = v,
+		                       .a0 = springs.start,
+		                       .a1 = springs.end,
+		                       .stride = lmbLanes };
+		kernels->springs( &springs, jumps == 1 );
+		if ( jumps == 1 )
+			lmbSprings_StepJump( &step );
+		else
+			lmbSprings_Step( &step );
+		for ( int i = 0; i < block; ++i )
+		{
+			bool sound = fabsf( u[i] ) < 1e15f && fabsf( v[i] ) < 1e30f;
+			CHECK( state[i] == ( sound ? u[i] : 0.0f ) && state[block + i] == ( sound ? v[i] : 0.0f ) );
 		}
 	}
 }
 
+static void Normals( const lmbKernels *kernels, Case *c, lmbRandom *random )
+{
+	int32_t triangles[3 * triangleCount];
+	const int32_t seams[4] = { 30, 11, 76, 11 };
+	for ( int i = 0; i < 3 * triangleCount; ++i )
+		triangles[i] = (int32_t)lmbRandom_Below( random, vertexCount - 2 ); /* the last ones have no area */
+	lmbNormals mesh = { .vertexCount = vertexCount,
+	                    .triangleCount = triangleCount,
+	                    .seamCount = 2,
+	                    .triangles = triangles,
+	                    .seams = seams,
+	                    .positions = c->in,
+	                    .sums = c->out + most / 2,
+	                    .normals = c->out };
+	kernels->normals( &mesh );
+	memset( c->out + most / 2, 0, most / 2 * sizeof( float ) ); /* scratch, with a fourth number unused */
+	memset( c->out + 3 * vertexCount, 0, 64 * sizeof( float ) );
+	double sums[vertexCount][3] = { { 0 } };
+	for ( int t = 0; t < triangleCount; ++t )
+	{
+		const float *a = c->in + 3 * triangles[3 * t], *b = c->in + 3 * triangles[3 * t + 1],
+		            *d = c->in + 3 * triangles[3 * t + 2];
+		for ( int i = 0; i < 3; ++i )
+		{
+			int j = ( i + 1 ) % 3, k = ( i + 2 ) % 3;
+			double n = ( (double)b[j] - a[j] ) * ( (double)d[k] - a[k] ) -
+			           ( (double)b[k] - a[k] ) * ( (double)d[j] - a[j] );
+			for ( int corner = 0; corner < 3; ++corner )
+				sums[triangles[3 * t + corner]][i] += n;
+		}
+	}
+	for ( int v = 0; v < vertexCount; ++v )
+	{
+		double sum[3];
+		for ( int i = 0; i < 3; ++i )
+			sum[i] = v == 11 || v == 30 || v == 76 ? sums[11][i] + sums[30][i] + sums[76][i] : sums[v][i];
+		double length = sqrt( sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2] );
+		for ( int i = 0; i < 3; ++i )
+			CHECK_NEAR( c->out[3 * v + i], length > 0.0 ? sum[i] / length : i == 1, 2e-4 );
+	}
+}
+
+static void SameBits( void **state )
+{
+	(void)state;
+	static const struct
+	{
+		const char *name;
+		void ( *run )( const lmbKernels *, Case *, lmbRandom * );
+	} calls[] = { { "dense", Dense }, { "tanh", Tanh },       { "shapes", Shapes },  { "skin", Skin },
+	              { "turns", Turns }, { "springs", Springs }, { "normals", Normals } };
+	Case *first = malloc( sizeof( Case ) ), *other = malloc( sizeof( Case ) );
+	for ( int set = lmb_kernelsPlain; set < lmb_kernelsCount; ++set )
+	{
+		const lmbKernels *kernels = lmbKernels_Find( (lmbKernelSet)set );
+		if ( kernels == NULL )
+			continue;
+		printf( "%s\n", kernels->name );
+		for ( int call = 0; call < (int)( sizeof( calls ) / sizeof( calls[0] ) ); ++call )
+			for ( int round = 0; round < 30; ++round )
+			{
+				checkSeed = (uint64_t)( 100 * call + round );
+				lmbRandom random = lmbRandom_Seed( checkSeed, 0 ), again;
+				memset( first, 0, sizeof( *first ) );
+				memset( other, 0, sizeof( *other ) );
+				Fill( &random, first->in, most );
+				memcpy( other->in, first->in, sizeof( other->in ) );
+				again = random;
+				calls[call].run( lmbKernels_Find( lmb_kernelsPlain ), first, &random );
+				calls[call].run( kernels, other, &again );
+				if ( memcmp( first->out, other->out, sizeof( first->out ) ) != 0 )
+					printf( "%s: %s\n", kernels->name, calls[call].name );
+				CHECK( memcmp( first->out, other->out, sizeof( first->out ) ) == 0 );
+			}
+	}
+	free( first );
+	free( other );
+}
+
+static void Choice( void **state )
+{
+	(void)state;
+	CHECK( lmbKernels_Find( lmb_kernelsPlain ) != NULL && lmbKernels_Find( lmb_kernelsBest ) != NULL );
+	CHECK( lmbKernels_Find( lmb_kernelsCount ) == NULL && lmbKernels_Find( (lmbKernelSet)-1 ) == NULL );
+	CHECK( strcmp( lmbKernels_Name( lmb_kernelsPlain ), "plain" ) == 0 );
+#if defined( __x86_64__ )
+	CHECK( lmbKernels_Name( lmb_kernelsSse2 ) != NULL && lmbKernels_Name( lmb_kernelsNeon ) == NULL );
+	bool avx2 = lmbKernels_Name( lmb_kernelsAvx2 ) != NULL;
+	CHECK_INT( avx2, __builtin_cpu_supports( "avx2" ) != 0 );
+	bool avx512 = lmbKernels_Name( lmb_kernelsAvx512 ) != NULL;
+	CHECK_INT( avx512,
+	           __builtin_cpu_supports( "avx512vnni" ) != 0 && __builtin_cpu_supports( "avx512bw" ) != 0 );
+#endif
+}
+
 int main( void )
 {
-	const struct CMUnitTest tests[] = { CHECK_TEST( SameBits ) };
+	const struct CMUnitTest tests[] = { CHECK_TEST( SameBits ), CHECK_TEST( Choice ) };
 	return CHECK_RUN( tests );
 }

@@ -1,11 +1,15 @@
-/* The loops in which a step spends its time. The scalar versions define the results and the order of every
- * sum; vector versions must match them bit for bit.
+/* The loops in which a step spends its time, once for each instruction set, all with the same bits: every
+ * sum has one order, stated here, products are rounded before they are added, and nothing is estimated.
+ * kernel_set.h is the one source of all sets.
  *
  * Lanes: vertices are worked on in blocks of lmbLanes, one array of lanes per coordinate; sums over shapes
  * run on tiles of lmbTile lanes, so that the sums stay in registers. */
 #ifndef LMB_RUNTIME_KERNELS_H
 #define LMB_RUNTIME_KERNELS_H
 
+#include <limber/base.h>
+
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,45 +17,95 @@ enum
 {
 	lmbLanes = 64, /* vertices of a block */
 	lmbTile = 16,  /* lanes of a tile; divides lmbLanes */
-	lmbBoneFloats = 16
+	/* A bone: columns of its 3x4 matrix, each with a number of its unit quaternion behind it, then four
+	 * times the quaternion. */
+	lmbBoneFloats = 32,
+	lmbBoneQuaternion = 16
 };
 
-/* One block's blended bones: rows of a 3x4 matrix, then an unnormalised quaternion. */
-typedef struct lmbBlend
+/* Bones of a block's vertices. */
+typedef struct lmbSkin
 {
-	float entry[lmbBoneFloats][lmbLanes];
-} lmbBlend;
+	const float *palette;  /* (bones x lmbBoneFloats) */
+	const uint16_t *bones; /* (lmbLanes x used) */
+	const float *weights;  /* (lmbLanes x used), the heaviest first */
+	int used;              /* bones of each vertex, >= 1 */
+	const float *rest;     /* (lmbLanes x 3) m, bind space */
+} lmbSkin;
 
-/* y = bias + W^T x, inputs in ascending order. weights (inputs x outputs), outputs a multiple of lmbTile;
- * bias Nullable. */
+/* What the motion of a block's target over a step makes of its past, for one coordinate. */
+typedef struct lmbDrive
+{
+	float start[3], end[3];       /* weights of this step's increment and the two before */
+	float startOrigin, endOrigin; /* the same of the body's own position */
+} lmbDrive;
+
+/* Springs in blocks of lanes; a coordinate lies lmbLanes behind the one before. */
+typedef struct lmbSpringBlock
+{
+	const float *map;         /* (lmbSpringPlanes x lmbLanes), springs.h */
+	float *u, *v;             /* (3 x lmbLanes) */
+	const float *start, *end; /* (3 x lmbLanes); with jumps start is the jump and end is not read */
+} lmbSpringBlock;
+
+/* A mesh for its normals. Triangles lie in an order in which neighbours are far apart, since a sum that
+ * waits for the one before it costs more than the sum. */
+typedef struct lmbNormals
+{
+	int vertexCount, triangleCount, seamCount;
+	const int32_t *triangles; /* (triangleCount x 3) */
+	const int32_t *seams;     /* (seamCount x 2) a vertex, and the first one of its group */
+	const float *positions;   /* (vertexCount x 3), and a float more behind the last */
+	float *sums;              /* (vertexCount padded to lmbTile x 4) scratch */
+	float *normals;           /* (vertexCount padded to lmbTile x 3), and a float more */
+} lmbNormals;
+
+typedef struct lmbKernels
+{
+	const char *name;
+
+	/* y = bias + W^T x, inputs ascending. weights (inputs x outputs), outputs a multiple of lmbTile; bias
+	 * Nullable. */
+	void ( *dense )( int inputs, int outputs, const float *weights, const float *bias, const float *x,
+	                 float *y );
+	/* Two of them over the same weights, without bias. */
+	void ( *denseTwo )( int inputs, int outputs, const float *weights, const float *const x[2],
+	                    float *const y[2] );
+	/* Hyperbolic tangent in place, within 2 units in the last place; count a multiple of lmbTile. */
+	void ( *tanh )( int count, float *x );
+
+	/* Sums of shapes over a block: out[s][axis][lane] = sum_i amounts[s][i] shapes[..][i][lane], i
+	 * ascending. shapes (3 x lmbLanes / lmbTile x count x lmbTile), sums 1 or 3, out (3 x lmbLanes). */
+	void ( *shapes )( int count, const float *shapes, int sums, const float *const *amounts,
+	                  float *const *out );
+
+	/* positions (3 x lmbLanes) and unit quaternions (4 x lmbLanes) of a block. The bones' quaternions are
+	 * turned to the half-space of the lane's first bone. */
+	void ( *skin )( const lmbSkin *skin, float *positions, float *quaternions );
+	/* Positions alone, to positions + 3 order[lane], where order[lane] >= 0. */
+	void ( *skinRigid )( const lmbSkin *skin, const int32_t *order, float *positions );
+	/* out = R(q) in. q (4 x lmbLanes) unit, in and out (3 x lmbLanes), no overlap. */
+	void ( *rotate )( const float *q, const float *in, float *out );
+	/* out = m in for one 3x3 matrix; no overlap. */
+	void ( *turn )( const float *m, const float *in, float *out );
+	/* start and end become what drives the springs less what they held; the past moves on to place. All
+	 * (lmbLanes). */
+	void ( *drive )( const lmbDrive *drive, const float *place, float *last, float *e1, float *e2,
+	                 float *start, float *end );
+	/* One step of a block (springs.h), with a cubic or (jumps) a linear target. Springs that numbers at the
+	 * edge of their range have thrown out of it come to rest. */
+	void ( *springs )( const lmbSpringBlock *block, bool jumps );
+
+	/* Sums of the face normals around each vertex, weighted by area; those of a seam together; then unit
+	 * length (a vertex without area points up). */
+	void ( *normals )( const lmbNormals *mesh );
+} lmbKernels;
+
+/* The set asked for, or with lmb_kernelsBest the fastest; NULL where this processor lacks it. */
+const lmbKernels *lmbKernels_Find( lmbKernelSet set );
+
+/* lmbKernels.dense of a set that every processor of the target has. */
 void lmbKernel_Dense( int inputs, int outputs, const float *weights, const float *bias, const float *x,
                       float *y );
-
-/* Sums of shapes over a tile of one coordinate. shapes (count x lmbTile);
- * out[lane] = sum_i amounts[i] shapes[i][lane], i ascending. */
-void lmbKernel_Shapes( int count, const float *shapes, const float *amounts, float *out );
-/* Three sums over the same shapes, each as above. */
-void lmbKernel_Shapes3( int count, const float *shapes, const float *const amounts[3], float *const out[3] );
-
-/* Blends bones over a block. palette (bones x lmbBoneFloats): matrix and quaternion of each; bones and
- * weights (lmbLanes x influenceCount), heaviest first; used: how many of them to read. Quaternions are
- * turned to the half-space of the lane's first bone. */
-void lmbKernel_Blend( const float *palette, const uint16_t *bones, const float *weights, int influenceCount,
-                      int used, lmbBlend *blend );
-
-/* out = M rest, points (3 x lmbLanes). */
-void lmbKernel_Points( const lmbBlend *blend, const float *rest, float *out );
-/* Makes the blend's quaternions unit length. */
-void lmbKernel_Normalize( lmbBlend *blend );
-/* out = R(q) in. q (4 x lmbLanes) unit, in and out (3 x lmbLanes), no overlap. */
-void lmbKernel_Rotate( const float *q, const float *in, float *out );
-/* out = m in for one 3x3 matrix; no overlap. */
-void lmbKernel_Turn( const float *m, const float *in, float *out );
-
-/* Sums of the face normals around each vertex, weighted by area: normals (vertexCount x 3) is zeroed first;
- * group[v] is where vertex v collects. Then each is made unit length (a vertex without area points up) and
- * copied to its group. positions (vertexCount x 3). */
-void lmbKernel_Normals( int vertexCount, int triangleCount, const int32_t *triangles, const int32_t *group,
-                        const float *positions, float *normals );
 
 #endif

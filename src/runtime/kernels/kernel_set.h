@@ -1,0 +1,424 @@
+/* One set of kernels (kernels.h says what each computes): included by kernels.c for each instruction set,
+ * with LMB_SET, LMB_WIDTH and LMB_ROOT defined. No guard: it is meant to be read many times. */
+#include "lanes.h"
+
+/* Vectors of outputs that are summed at once, so that no sum waits for the one before it. */
+#if LMB_WIDTH == 16
+#define LMB_SUMS 4
+#else
+#define LMB_SUMS 8
+#endif
+
+static inline void LMB_NAME( DenseChunk )( int inputs, size_t outputs, const float *restrict weights,
+                                           const float *restrict bias, const float *restrict x, int vectors,
+                                           float *restrict y )
+{
+	Lanes sums[LMB_SUMS];
+	for ( int k = 0; k < vectors; ++k )
+		sums[k] = bias != NULL ? Load( bias + k * LMB_WIDTH ) : Same( 0.0f );
+	for ( int i = 0; i < inputs; ++i, weights += outputs )
+		for ( int k = 0; k < vectors; ++k )
+			sums[k] = sums[k] + x[i] * Load( weights + k * LMB_WIDTH );
+	for ( int k = 0; k < vectors; ++k )
+		Store( y + k * LMB_WIDTH, sums[k] );
+}
+
+static void LMB_NAME( Dense )( int inputs, int outputs, const float *restrict weights,
+                               const float *restrict bias, const float *restrict x, float *restrict y )
+{
+	int at = 0;
+	for ( ; at + LMB_SUMS * LMB_WIDTH <= outputs; at += LMB_SUMS * LMB_WIDTH )
+		LMB_NAME( DenseChunk )
+	( inputs, (size_t)outputs, weights + at, bias != NULL ? bias + at : NULL, x, LMB_SUMS, y + at );
+	for ( ; at + 2 * lmbTile <= outputs && 2 * lmbTile / LMB_WIDTH <= LMB_SUMS; at += 2 * lmbTile )
+		LMB_NAME( DenseChunk )
+	( inputs, (size_t)outputs, weights + at, bias != NULL ? bias + at : NULL, x,
+	  2 * lmbTile / LMB_WIDTH <= LMB_SUMS ? 2 * lmbTile / LMB_WIDTH : 1, y + at );
+	for ( ; at < outputs; at += LMB_WIDTH < 2 ? 1 : lmbTile )
+		LMB_NAME( DenseChunk )
+	( inputs, (size_t)outputs, weights + at, bias != NULL ? bias + at : NULL, x,
+	  LMB_WIDTH < 2 ? 1 : lmbTile / LMB_WIDTH, y + at );
+}
+
+static void LMB_NAME( DenseTwo )( int inputs, int outputs, const float *restrict weights,
+                                  const float *const x[2], float *const y[2] )
+{
+	const float *restrict x0 = x[0], *restrict x1 = x[1];
+	const int vectors = LMB_WIDTH < 2 ? 1 : lmbTile / LMB_WIDTH;
+	for ( int at = 0; at < outputs; at += vectors * LMB_WIDTH )
+	{
+		const float *row = weights + at;
+		Lanes first[4], second[4];
+		for ( int k = 0; k < vectors; ++k )
+			first[k] = second[k] = Same( 0.0f );
+		for ( int i = 0; i < inputs; ++i, row += outputs )
+			for ( int k = 0; k < vectors; ++k )
+			{
+				Lanes weight = Load( row + k * LMB_WIDTH );
+				first[k] = first[k] + x0[i] * weight;
+				second[k] = second[k] + x1[i] * weight;
+			}
+		for ( int k = 0; k < vectors; ++k )
+		{
+			Store( y[0] + at + k * LMB_WIDTH, first[k] );
+			Store( y[1] + at + k * LMB_WIDTH, second[k] );
+		}
+	}
+}
+
+/* e^x for x in [0, 19], x = n ln 2 + r; n is made whole by a number so large that its last bit counts ones,
+ * ln 2 is two numbers, the first short enough that n times it is exact. */
+static inline Lanes LMB_NAME( Exp )( Lanes x )
+{
+	const float shift = 12582912.0f; /* 1.5 * 2^23 */
+	Lanes shifted = x * 1.44269504f + shift;
+	Lanes n = shifted - shift;
+	Lanes r = ( x - n * 0.693359375f ) - n * -2.12194440e-4f;
+	/* (e^r - 1 - r) / r^2 interpolated in Chebyshev's points of |r| <= ln 2 / 2; off by less than 5e-8 */
+	Lanes p = r * 0.00019890981f + 0.0013933642f;
+	p = p * r + 0.0083333105f;
+	p = p * r + 0.041666467f;
+	p = p * r + 0.16666667f;
+	p = p * r + 0.5f;
+	return ( ( r * r ) * p + r + 1.0f ) * Double2( shifted );
+}
+
+static void LMB_NAME( Tanh )( int count, float *x )
+{
+	for ( int i = 0; i < count; i += LMB_WIDTH )
+	{
+		Lanes value = Load( x + i ), size = Size( value );
+		/* From 9.02 on the tangent rounds to 1. */
+		Lanes bounded = ChooseLess( size, Same( 9.5f ), size, Same( 9.5f ) );
+		Lanes far = 1.0f - 2.0f / ( LMB_NAME( Exp )( bounded + bounded ) + 1.0f );
+		/* (tanh x / x - 1) / x^2 as a polynomial of z = x^2, interpolated in Chebyshev's points of
+		 * |x| <= 0.625; off by less than 4e-8. */
+		Lanes z = bounded * bounded;
+		Lanes p = z * 0.0022927448f + -0.0083439453f;
+		p = p * z + 0.021768918f;
+		p = p * z + -0.053959258f;
+		p = p * z + 0.13333304f;
+		p = p * z + -0.33333334f;
+		Lanes near = bounded + bounded * ( z * p );
+		Store( x + i, FlipBy( ChooseLess( size, Same( 0.625f ), near, far ), value ) );
+	}
+}
+
+/* Sums over as many vectors of lanes at once as keep the processor busy; a tile lies count tiles behind the
+ * one before. */
+static inline void LMB_NAME( ShapesChunk )( int count, const float *restrict shapes, int sums, int vectors,
+                                            const float *const *amounts, float *const *out, int at )
+{
+	enum
+	{
+		perTile = lmbTile / LMB_WIDTH
+	};
+	Lanes total[3][4];
+	const float *row[4];
+	for ( int k = 0; k < vectors; ++k )
+	{
+		row[k] = shapes + ( (size_t)( k / perTile ) * (size_t)count * lmbTile + k % perTile * LMB_WIDTH );
+		for ( int s = 0; s < sums; ++s )
+			total[s][k] = Same( 0.0f );
+	}
+	for ( int i = 0; i < count; ++i )
+		for ( int k = 0; k < vectors; ++k )
+		{
+			Lanes shape = Load( row[k] + (size_t)i * lmbTile );
+			for ( int s = 0; s < sums; ++s )
+				total[s][k] = total[s][k] + amounts[s][i] * shape;
+		}
+	for ( int s = 0; s < sums; ++s )
+		for ( int k = 0; k < vectors; ++k )
+			Store( out[s] + at + k * LMB_WIDTH, total[s][k] );
+}
+
+static void LMB_NAME( Shapes )( int count, const float *restrict shapes, int sums,
+                                const float *const *amounts, float *const *out )
+{
+	enum
+	{
+		perTile = lmbTile / LMB_WIDTH,
+		one = 4,                        /* vectors at once for one sum */
+		three = LMB_WIDTH == 16 ? 4 : 2 /* and for three, which take more registers */
+	};
+	int step = ( sums == 3 ? three : one ) * LMB_WIDTH;
+	for ( int at = 0; at < 3 * lmbLanes; at += step )
+	{
+		const float *from = shapes + (size_t)( at / lmbTile ) * (size_t)count * lmbTile + at % lmbTile;
+		if ( sums == 3 )
+			LMB_NAME( ShapesChunk )( count, from, 3, three, amounts, out, at );
+		else
+			LMB_NAME( ShapesChunk )( count, from, 1, one, amounts, out, at );
+	}
+}
+
+/* The bones of one vertex blended: four columns of the matrix, each followed by a number of the quaternion.
+ */
+static inline void LMB_NAME( Blend )( const float *palette, const uint16_t *bones, const float *weights,
+                                      int used, bool turns, float *out )
+{
+	enum
+	{
+		parts = 16 / LMB_WIDTH
+	};
+	const float *first = palette + (size_t)bones[0] * lmbBoneFloats;
+	Turns own = TurnsLoad( first + lmbBoneQuaternion );
+	Lanes sums[parts];
+	for ( int part = 0; part < parts; ++part )
+		sums[part] = weights[0] * Load( first + part * LMB_WIDTH );
+	for ( int k = 1; k < used; ++k )
+	{
+		const float *bone = palette + (size_t)bones[k] * lmbBoneFloats;
+		Turns same = own;
+		if ( turns )
+			same = TurnsDot( own, TurnsLoad( bone + lmbBoneQuaternion ) );
+		for ( int part = 0; part < parts; ++part )
+		{
+			Lanes weight = turns ? TurnsWeight( weights[k], same, part ) : Same( weights[k] );
+			sums[part] = sums[part] + weight * Load( bone + part * LMB_WIDTH );
+		}
+	}
+	for ( int part = 0; part < parts; ++part )
+		Store( out + part * LMB_WIDTH, sums[part] );
+}
+
+/* ((column0 x + column1 y) + column2 z) + column3 */
+static inline Quad LMB_NAME( Place )( const float *blended, const float *rest )
+{
+	Quad sum =
+	    QuadAdd( QuadScale( rest[0], QuadLoad( blended ) ), QuadScale( rest[1], QuadLoad( blended + 4 ) ) );
+	return QuadAdd( QuadAdd( sum, QuadScale( rest[2], QuadLoad( blended + 8 ) ) ), QuadLoad( blended + 12 ) );
+}
+
+static void LMB_NAME( Skin )( const lmbSkin *skin, float *restrict positions, float *restrict quaternions )
+{
+	for ( int l = 0; l < lmbLanes; ++l )
+	{
+		LMB_ALIGNED float blended[16];
+		LMB_ALIGNED float place[4];
+		LMB_NAME( Blend )
+		( skin->palette, skin->bones + l * skin->used, skin->weights + l * skin->used, skin->used, true,
+		  blended );
+		QuadStore( place, LMB_NAME( Place )( blended, skin->rest + 3 * l ) );
+		for ( int i = 0; i < 3; ++i )
+			positions[i * lmbLanes + l] = place[i];
+		for ( int i = 0; i < 4; ++i )
+			quaternions[i * lmbLanes + l] = blended[4 * i + 3];
+	}
+	/* The sum has at least the heaviest bone's weight in that bone's direction, so its length is not zero; a
+	 * padding lane has bone 0 with weight 1. */
+	for ( int l = 0; l < lmbLanes; l += LMB_WIDTH )
+	{
+		Lanes x = Load( quaternions + l ), y = Load( quaternions + lmbLanes + l ),
+		      z = Load( quaternions + 2 * lmbLanes + l ), w = Load( quaternions + 3 * lmbLanes + l );
+		Lanes scale = 1.0f / Root( x * x + y * y + z * z + w * w );
+		Store( quaternions + l, x * scale );
+		Store( quaternions + lmbLanes + l, y * scale );
+		Store( quaternions + 2 * lmbLanes + l, z * scale );
+		Store( quaternions + 3 * lmbLanes + l, w * scale );
+	}
+}
+
+static void LMB_NAME( SkinRigid )( const lmbSkin *skin, const int32_t *restrict order,
+                                   float *restrict positions )
+{
+	for ( int l = 0; l < lmbLanes; ++l )
+	{
+		if ( order[l] < 0 )
+			continue;
+		LMB_ALIGNED float blended[16];
+		LMB_NAME( Blend )
+		( skin->palette, skin->bones + l * skin->used, skin->weights + l * skin->used, skin->used, false,
+		  blended );
+		QuadStore3( positions + 3 * (size_t)order[l], LMB_NAME( Place )( blended, skin->rest + 3 * l ) );
+	}
+}
+
+/* v + 2 w (q x v) + 2 q x (q x v) */
+static void LMB_NAME( Rotate )( const float *restrict q, const float *restrict in, float *restrict out )
+{
+	for ( int l = 0; l < lmbLanes; l += LMB_WIDTH )
+	{
+		Lanes x = Load( q + l ), y = Load( q + lmbLanes + l ), z = Load( q + 2 * lmbLanes + l ),
+		      w = Load( q + 3 * lmbLanes + l );
+		Lanes vx = Load( in + l ), vy = Load( in + lmbLanes + l ), vz = Load( in + 2 * lmbLanes + l );
+		Lanes tx = 2.0f * ( y * vz - z * vy ), ty = 2.0f * ( z * vx - x * vz ),
+		      tz = 2.0f * ( x * vy - y * vx );
+		Store( out + l, vx + w * tx + ( y * tz - z * ty ) );
+		Store( out + lmbLanes + l, vy + w * ty + ( z * tx - x * tz ) );
+		Store( out + 2 * lmbLanes + l, vz + w * tz + ( x * ty - y * tx ) );
+	}
+}
+
+static void LMB_NAME( Turn )( const float *restrict m, const float *restrict in, float *restrict out )
+{
+	for ( int l = 0; l < lmbLanes; l += LMB_WIDTH )
+	{
+		Lanes x = Load( in + l ), y = Load( in + lmbLanes + l ), z = Load( in + 2 * lmbLanes + l );
+		for ( int row = 0; row < 3; ++row )
+			Store( out + row * lmbLanes + l, m[3 * row] * x + m[3 * row + 1] * y + m[3 * row + 2] * z );
+	}
+}
+
+static void LMB_NAME( Drive )( const lmbDrive *drive, const float *restrict place, float *restrict last,
+                               float *restrict e1, float *restrict e2, float *restrict start,
+                               float *restrict end )
+{
+	for ( int l = 0; l < lmbLanes; l += LMB_WIDTH )
+	{
+		Lanes next = Load( place + l ), now = next - Load( last + l ), before = Load( e1 + l ),
+		      oldest = Load( e2 + l );
+		Lanes begins =
+		    drive->start[0] * now + drive->start[1] * before + drive->start[2] * oldest + drive->startOrigin;
+		Lanes ends = drive->end[0] * now + drive->end[1] * before + drive->end[2] * oldest + drive->endOrigin;
+		Store( start + l, begins - Load( start + l ) );
+		Store( end + l, ends - Load( end + l ) );
+		Store( e2 + l, before );
+		Store( e1 + l, now );
+		Store( last + l, next );
+	}
+}
+
+/* Both become 0 where one of them has left its range. */
+static inline void LMB_NAME( StoreSound )( float *u, float *v, Lanes x, Lanes y )
+{
+	const Lanes none = Same( 0.0f ), farthest = Same( 1e15f ), fastest = Same( 1e30f );
+	Store( u, ChooseLess( Size( x ), farthest, ChooseLess( Size( y ), fastest, x, none ), none ) );
+	Store( v, ChooseLess( Size( x ), farthest, ChooseLess( Size( y ), fastest, y, none ), none ) );
+}
+
+static void LMB_NAME( Springs )( const lmbSpringBlock *block, bool jumps )
+{
+	const float *restrict m = block->map, *restrict start = block->start, *restrict end = block->end;
+	float *restrict u = block->u, *restrict v = block->v;
+	for ( int at = 0; at < 3 * lmbLanes; at += LMB_WIDTH )
+	{
+		const float *map = m + at % lmbLanes;
+		Lanes x = Load( u + at ), y = Load( v + at );
+		Lanes pushX = Same( 0.0f ), pushY = pushX;
+		if ( jumps )
+			y = y - Load( start + at );
+		else
+		{
+			Lanes a0 = Load( start + at ), a1 = Load( end + at );
+			pushX = Load( map + 4 * lmbLanes ) * a0 + Load( map + 5 * lmbLanes ) * a1;
+			pushY = Load( map + 6 * lmbLanes ) * a0 + Load( map + 7 * lmbLanes ) * a1;
+		}
+		LMB_NAME( StoreSound )
+		( u + at, v + at, x + ( ( Load( map ) * x + Load( map + lmbLanes ) * y ) - pushX ),
+		  y + ( ( Load( map + 2 * lmbLanes ) * x + Load( map + 3 * lmbLanes ) * y ) - pushY ) );
+	}
+}
+
+static inline void LMB_NAME( AddTo )( float *sum, Quad n )
+{
+	QuadStore( sum, QuadAdd( QuadLoad( sum ), n ) );
+}
+
+static inline void LMB_NAME( Gather )( int triangleCount, const int32_t *restrict triangles,
+                                       const float *restrict positions, float *restrict sums )
+{
+	for ( int t = 0; t < triangleCount; ++t, triangles += 3 )
+	{
+		size_t first = (uint32_t)triangles[0], second = (uint32_t)triangles[1],
+		       third = (uint32_t)triangles[2];
+		Quad a = QuadLoad( positions + 3 * first );
+		Quad e = QuadSub( QuadLoad( positions + 3 * second ), a );
+		Quad f = QuadSub( QuadLoad( positions + 3 * third ), a );
+		/* e x f = next( e next( f ) - next( e ) f ) */
+		Quad n = QuadNext( QuadSub( QuadMul( e, QuadNext( f ) ), QuadMul( QuadNext( e ), f ) ) );
+		LMB_NAME( AddTo )( sums + 4 * first, n );
+		LMB_NAME( AddTo )( sums + 4 * second, n );
+		LMB_NAME( AddTo )( sums + 4 * third, n );
+	}
+}
+
+/* Unit lengths of a tile's sums, three floats for each vertex and one more written behind the last. */
+static inline void LMB_NAME( Finish )( const float *restrict sums, float *restrict normals )
+{
+	LMB_ALIGNED float n[4][lmbTile];
+	for ( int l = 0; l < lmbTile; l += 4 )
+		QuadTranspose( sums + 4 * l, 4, n[0] + l, lmbTile );
+	for ( int l = 0; l < lmbTile; l += LMB_WIDTH )
+	{
+		Lanes x = Load( n[0] + l ), y = Load( n[1] + l ), z = Load( n[2] + l );
+		Lanes length = Root( x * x + y * y + z * z ), scale = 1.0f / length;
+		/* Beyond these the squares have left the range of float. */
+		Lanes none = Same( 0.0f ), one = Same( 1.0f );
+		Lanes sound =
+		    ChooseLess( Same( 1e-30f ), length, ChooseLess( length, Same( 1e30f ), one, none ), none );
+		Store( n[0] + l, ChooseLess( none, sound, x * scale, none ) );
+		Store( n[1] + l, ChooseLess( none, sound, y * scale, one ) );
+		Store( n[2] + l, ChooseLess( none, sound, z * scale, none ) );
+	}
+	for ( int l = 0; l < lmbTile; l += 4 )
+		QuadTranspose( n[0] + l, lmbTile, normals + 3 * l, 3 );
+}
+
+static void LMB_NAME( Normals )( const lmbNormals *mesh )
+{
+	int padded = ( mesh->vertexCount + lmbTile - 1 ) / lmbTile * lmbTile;
+	memset( mesh->sums, 0, (size_t)padded * 4 * sizeof( float ) );
+	LMB_NAME( Gather )( mesh->triangleCount, mesh->triangles, mesh->positions, mesh->sums );
+	for ( int s = 0; s < mesh->seamCount; ++s )
+		LMB_NAME( AddTo )
+	( mesh->sums + 4 * (size_t)mesh->seams[2 * s + 1],
+	  QuadLoad( mesh->sums + 4 * (size_t)mesh->seams[2 * s] ) );
+	for ( int v = 0; v < padded; v += lmbTile )
+		LMB_NAME( Finish )( mesh->sums + 4 * (size_t)v, mesh->normals + 3 * (size_t)v );
+	for ( int s = 0; s < mesh->seamCount; ++s )
+		memcpy( mesh->normals + 3 * (size_t)mesh->seams[2 * s],
+		        mesh->normals + 3 * (size_t)mesh->seams[2 * s + 1], 3 * sizeof( float ) );
+}
+
+#define LMB_TEXT2( name ) #name
+#define LMB_TEXT( name ) LMB_TEXT2( name )
+static const lmbKernels LMB_NAME( kernels ) = {
+    .name = LMB_TEXT( LMB_SET ),
+    .dense = LMB_NAME( Dense ),
+    .denseTwo = LMB_NAME( DenseTwo ),
+    .tanh = LMB_NAME( Tanh ),
+    .shapes = LMB_NAME( Shapes ),
+    .skin = LMB_NAME( Skin ),
+    .skinRigid = LMB_NAME( SkinRigid ),
+    .rotate = LMB_NAME( Rotate ),
+    .turn = LMB_NAME( Turn ),
+    .drive = LMB_NAME( Drive ),
+    .springs = LMB_NAME( Springs ),
+    .normals = LMB_NAME( Normals ),
+};
+#undef LMB_TEXT
+#undef LMB_TEXT2
+#undef LMB_SUMS
+#undef LMB_SET
+#undef LMB_WIDTH
+#undef LMB_ROOT
+
+#undef Lanes
+#undef Bits
+#undef Quad
+#undef Load
+#undef Store
+#undef Same
+#undef Root
+#undef ChooseLess
+#undef Size
+#undef FlipBy
+#undef Double2
+#undef QuadLoad
+#undef QuadStore
+#undef QuadStore3
+#undef QuadScale
+#undef QuadAdd
+#undef QuadSub
+#undef QuadMul
+#undef QuadNext
+#undef Turns
+#undef TurnsLoad
+#undef TurnsDot
+#undef TurnsWeight
+#undef QuadTranspose
+#undef LMB_NAME
+#undef LMB_JOIN
+#undef LMB_JOIN2
