@@ -85,8 +85,8 @@ static void FindLogs( lmbFleshBody *body )
 	const lmbFlesh *model = body->model;
 	const float *bias = model->poseStiffness + (size_t)model->featureCount * (size_t)model->modePad;
 	const float *low = model->poseStiffnessRange, *high = low + model->modePad;
-	lmbKernel_Dense( model->featureCount, model->modePad, model->poseStiffness, bias, body->features,
-	                 body->nextLogs );
+	body->kernels->dense( model->featureCount, model->modePad, model->poseStiffness, bias, body->features,
+	                      body->nextLogs );
 	for ( int m = 0; m < model->info.modeCount; ++m )
 	{
 		float log = body->nextLogs[m];
