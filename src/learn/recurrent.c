@@ -177,7 +177,8 @@ const double *lmbRecurrent_Forward( lmbRecurrentPass *pass, const double *parame
                                     const double *start, int steps, int count )
 {
 	const lmbRecurrent *recurrent = pass->recurrent;
-	assert( steps >= 1 && steps <= pass->stepCapacity && count >= 1 && count <= pass->capacity );
+	assert( steps >= 1 && count >= 1 && count <= pass->capacity );
+	assert( (size_t)steps * (size_t)count <= (size_t)pass->stepCapacity * (size_t)pass->capacity );
 	pass->steps = steps;
 	pass->count = count;
 	size_t first = (size_t)count * (size_t)recurrent->hidden;

@@ -41,7 +41,8 @@ lmbStatus lmbRecurrent_Make( lmbRecurrent *recurrent, bool lstm, int layerCount,
 /* Everything uniform in +-1 / sqrt( hidden ), as PyTorch does. */
 void lmbRecurrent_Init( const lmbRecurrent *recurrent, lmbRandom *random, double *parameters );
 
-/* Room for one batch of sequences on one thread. */
+/* Room for one batch of sequences on one thread: up to capacity of them, longer ones when they are fewer, as
+ * long as steps times sequences stay within capacity times stepCapacity. */
 typedef struct lmbRecurrentPass
 {
 	const lmbRecurrent *recurrent;

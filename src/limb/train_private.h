@@ -1,0 +1,95 @@
+/* The parts of training a limb; internal to src/limb/train*.c. */
+#ifndef LMB_LIMB_TRAIN_PRIVATE_H
+#define LMB_LIMB_TRAIN_PRIVATE_H
+
+#include "limb/equations.h"
+#include "limb/limb_model.h"
+#include "limb/train.h"
+
+/* A stretch of one trajectory. */
+typedef struct lmbStretch
+{
+	int trajectory, begin, count;
+} lmbStretch;
+
+/* Which stretches teach, and which stop the training: whole trajectories, or the ends of all when there are
+ * too few of them. */
+typedef struct lmbSplit
+{
+	int trainCount, stopCount;
+	lmbStretch *train, *stop;
+} lmbSplit;
+
+/* One row per instant, gathered from stretches. */
+typedef struct lmbSamples
+{
+	int count;
+	double *positions, *velocities, *accelerations, *inputs;
+} lmbSamples;
+
+/* What the whole of training works on. Motion is the set itself, or a smoothed copy of it: velocities and
+ * accelerations always there. */
+typedef struct lmbTraining
+{
+	const lmbTrajectories *set;
+	const lmbTrajectory *motion; /* (set->count) */
+	const lmbLimbTrainDef *def;
+	const lmbJob *job;
+	int trim; /* samples at either end of a motion that smoothing has spoiled */
+	lmbSplit split;
+	lmbSamples trainSamples, stopSamples;
+	double progressDone, progressTotal;
+	lmbArena arena;
+} lmbTraining;
+
+/* The best found so far, judged on the stopping data. */
+typedef struct lmbBest
+{
+	double *parameters; /* (parameterCount) */
+	double loss;        /* weighted; HUGE_VAL before the first look */
+	double trainLoss;   /* at the same point, NAN when not known */
+} lmbBest;
+
+lmbStatus lmbTraining_Split( lmbTraining *training, lmbError *error );
+lmbStatus lmbTraining_Gather( lmbTraining *training, const lmbStretch *stretches, int count,
+                              lmbSamples *samples, lmbError *error );
+/* Settings and spreads of the training samples, for lmbEquations_Make. */
+void lmbTraining_EquationsDef( const lmbTraining *training, lmbEquationsDef *def );
+/* Says how far training is; detail is the loss. */
+void lmbTraining_Tell( lmbTraining *training, double steps, const char *what, double loss );
+
+/* Regression of accelerations. */
+typedef struct lmbRegressionDef
+{
+	int adamEpochs, lbfgsIterations;
+} lmbRegressionDef;
+
+/* From parameters (in: start, out: best). */
+lmbStatus lmbTrain_Regression( lmbTraining *training, const lmbEquations *equations,
+                               const lmbRegressionDef *def, lmbRandom *random, double *parameters,
+                               lmbBest *best, lmbError *error );
+/* Root mean square of the acceleration's error over samples, dofs together. */
+lmbStatus lmbTrain_AccelerationError( lmbTraining *training, const lmbEquations *equations,
+                                      const lmbSamples *samples, const double *parameters, double *rms,
+                                      lmbError *error );
+
+/* Multiple shooting from parameters (in: start, out: best); rms: of the positions over the stopping
+ * trajectories' windows, and of the training's. */
+lmbStatus lmbTrain_Shooting( lmbTraining *training, const lmbEquations *equations, double *parameters,
+                             double *trainRms, double *stopRms, lmbError *error );
+
+/* Velocities and accelerations from positions alone: sets motion and trim. */
+lmbStatus lmbTrain_Smooth( lmbTraining *training, lmbError *error );
+
+/* GRU and LSTM; fills the model and what the report says. */
+lmbStatus lmbTrain_Direct( lmbTraining *training, lmbLimbModel *model, lmbLimbTrainReport *report,
+                           lmbError *error );
+
+/* The region of the training samples, over the list that features open. */
+lmbStatus lmbTrain_Trust( lmbTraining *training, const lmbFeatures *features, lmbTrustRegion *trust,
+                          lmbError *error );
+
+/* Cholesky factor of a symmetric positive matrix (n x n) in place, lower; false when it is not positive. */
+bool lmbCholesky_Factor( double *matrix, int n );
+
+#endif

@@ -1,0 +1,326 @@
+/* Regression of accelerations: Adam over mini-batches, then L-BFGS over all samples. */
+#include "limb/train_private.h"
+
+#include "learn/optimize.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum
+{
+	blockSize = 256,  /* samples that pass through the networks together */
+	chunkLimit = 64,  /* sums are formed chunk by chunk, in this many chunks whatever the threads */
+	batchChunk = 128, /* samples of a mini-batch that one task takes */
+	batchSmallest = 64,
+	batchLargest = 1024,
+	patience = 60 /* L-BFGS iterations without a better stopping loss */
+};
+
+static const double firstRate = 5e-3, lastRate = 1e-4; /* of Adam, falling along half a cosine */
+
+typedef struct Regression
+{
+	lmbTraining *training;
+	const lmbEquations *equations;
+	double weight[lmbLimbMaxDofs * lmbLimbMaxDofs]; /* (n x n) of the squared error */
+	int workerCount;
+	lmbEquationsPass *passes; /* (workerCount) */
+	double *residuals;        /* (workerCount x blockSize x n) */
+	double *chunkGradients;   /* (chunkLimit x parameterCount) */
+	double chunkLosses[chunkLimit];
+	lmbBest *best;
+	int bestIteration;
+	lmbArena arena;
+	/* The evaluation that is going on. */
+	const lmbSamples *samples;
+	const double *parameters;
+	int chunkCount;
+	bool wantsGradient;
+} Regression;
+
+/* Errors are measured by the inverse covariance of the accelerations: each joint counts by its spread, and so
+ * does each combination of joints, whichever way the angles are counted. Forward elbow against backward
+ * shoulder is light and fast; the whole arm swinging is slow, and drifts if it is wrong. */
+static lmbStatus ChooseWeight( Regression *fit, lmbError *error )
+{
+	const lmbSamples *samples = &fit->training->trainSamples;
+	int n = fit->equations->dofCount;
+	double mean[lmbLimbMaxDofs] = { 0 }, covariance[lmbLimbMaxDofs * lmbLimbMaxDofs] = { 0 };
+	for ( int s = 0; s < samples->count; ++s )
+		for ( int i = 0; i < n; ++i )
+			mean[i] += samples->accelerations[(size_t)s * n + i] / samples->count;
+	for ( int s = 0; s < samples->count; ++s )
+	{
+		const double *a = samples->accelerations + (size_t)s * n;
+		for ( int i = 0; i < n; ++i )
+			for ( int j = 0; j < n; ++j )
+				covariance[i * n + j] += ( a[i] - mean[i] ) * ( a[j] - mean[j] ) / samples->count;
+	}
+	for ( int i = 0; i < n; ++i )
+		covariance[i * n + i] = covariance[i * n + i] > 1e-18 ? 1.0001 * covariance[i * n + i] : 1.0;
+	if ( !lmbCholesky_Factor( covariance, n ) )
+		return lmbError_Set( error, lmb_statusNumerical,
+		                     "the accelerations of the training data have no covariance; are they finite?" );
+	/* weight = covariance^-1 / n, column by column. */
+	for ( int c = 0; c < n; ++c )
+	{
+		double x[lmbLimbMaxDofs] = { 0 };
+		x[c] = 1.0 / n;
+		for ( int i = 0; i < n; ++i )
+		{
+			for ( int j = 0; j < i; ++j )
+				x[i] -= covariance[i * n + j] * x[j];
+			x[i] /= covariance[i * n + i];
+		}
+		for ( int i = n - 1; i >= 0; --i )
+		{
+			for ( int j = i + 1; j < n; ++j )
+				x[i] -= covariance[j * n + i] * x[j];
+			x[i] /= covariance[i * n + i];
+		}
+		for ( int i = 0; i < n; ++i )
+			fit->weight[i * n + c] = x[i];
+	}
+	return lmb_statusOk;
+}
+
+static lmbStatus Prepare( Regression *fit, lmbError *error )
+{
+	const lmbJob *job = fit->training->job;
+	fit->workerCount = job != NULL && job->threads > 1 ? job->threads : 1;
+	fit->passes = LMB_NEW( &fit->arena, lmbEquationsPass, fit->workerCount );
+	fit->residuals =
+	    LMB_NEW( &fit->arena, double, (size_t)fit->workerCount *blockSize *(size_t)fit->equations->dofCount );
+	fit->chunkGradients = LMB_NEW( &fit->arena, double, chunkLimit * fit->equations->parameterCount );
+	if ( fit->passes == NULL || fit->residuals == NULL || fit->chunkGradients == NULL )
+		return lmbError_Memory( error );
+	for ( int w = 0; w < fit->workerCount; ++w )
+		LMB_TRY( lmbEquationsPass_Make( &fit->passes[w], fit->equations, blockSize, &fit->arena, error ) );
+	return ChooseWeight( fit, error );
+}
+
+/* Squared error of one block in the weight, and its gradient by the accelerations. */
+static double BlockLoss( const Regression *fit, int begin, int count, const double *a, double *gradient )
+{
+	int n = fit->equations->dofCount;
+	double sum = 0.0, share = 1.0 / fit->samples->count;
+	for ( int s = 0; s < count; ++s )
+	{
+		double off[lmbLimbMaxDofs];
+		for ( int i = 0; i < n; ++i )
+			off[i] = a[s * n + i] - fit->samples->accelerations[(size_t)( begin + s ) * n + i];
+		for ( int i = 0; i < n; ++i )
+		{
+			double weighted = 0.0;
+			for ( int j = 0; j < n; ++j )
+				weighted += fit->weight[i * n + j] * off[j];
+			sum += share * weighted * off[i];
+			gradient[s * n + i] = 2.0 * share * weighted;
+		}
+	}
+	return sum;
+}
+
+static lmbStatus EvaluateChunk( void *context, int chunk, int worker, lmbError *error )
+{
+	Regression *fit = context;
+	(void)error;
+	const lmbSamples *samples = fit->samples;
+	size_t n = (size_t)fit->equations->dofCount, m = (size_t)fit->equations->inputCount;
+	size_t parameterCount = fit->equations->parameterCount;
+	int begin = (int)( (int64_t)samples->count * chunk / fit->chunkCount );
+	int end = (int)( (int64_t)samples->count * ( chunk + 1 ) / fit->chunkCount );
+	double *gradient = fit->chunkGradients + (size_t)chunk * parameterCount, loss = 0.0;
+	double *residuals = fit->residuals + (size_t)worker * blockSize * n;
+	if ( fit->wantsGradient )
+		memset( gradient, 0, parameterCount * sizeof( double ) );
+	for ( int at = begin; at < end; at += blockSize )
+	{
+		int count = end - at < blockSize ? end - at : blockSize;
+		const double *a = lmbEquations_Forward(
+		    &fit->passes[worker], fit->parameters, samples->positions + (size_t)at * n,
+		    samples->velocities + (size_t)at * n, m > 0 ? samples->inputs + (size_t)at * m : NULL, count );
+		loss += BlockLoss( fit, at, count, a, residuals );
+		if ( fit->wantsGradient )
+			lmbEquations_Backward( &fit->passes[worker], fit->parameters, residuals, gradient, NULL, NULL );
+	}
+	fit->chunkLosses[chunk] = loss;
+	return lmb_statusOk;
+}
+
+/* Loss over samples, and its gradient (Nullable); NAN when the job was cancelled. */
+static double Evaluate( Regression *fit, const lmbSamples *samples, int chunkSize, const double *parameters,
+                        double *gradient )
+{
+	fit->samples = samples;
+	fit->parameters = parameters;
+	fit->wantsGradient = gradient != NULL;
+	int chunks = ( samples->count + chunkSize - 1 ) / chunkSize;
+	fit->chunkCount = chunks < 1 ? 1 : chunks > chunkLimit ? chunkLimit : chunks;
+	if ( lmbJob_ForEach( fit->training->job, fit->chunkCount, EvaluateChunk, fit, NULL ) != lmb_statusOk )
+		return (double)NAN;
+	double loss = 0.0;
+	if ( gradient != NULL )
+		memset( gradient, 0, fit->equations->parameterCount * sizeof( double ) );
+	for ( int c = 0; c < fit->chunkCount; ++c )
+	{
+		loss += fit->chunkLosses[c];
+		const double *own = fit->chunkGradients + (size_t)c * fit->equations->parameterCount;
+		for ( size_t k = 0; gradient != NULL && k < fit->equations->parameterCount; ++k )
+			gradient[k] += own[k];
+	}
+	return loss;
+}
+
+static bool Look( Regression *fit, const double *parameters, double trainLoss )
+{
+	double loss = Evaluate( fit, &fit->training->stopSamples, blockSize, parameters, NULL );
+	if ( !( loss < fit->best->loss ) )
+		return false;
+	fit->best->loss = loss;
+	fit->best->trainLoss = trainLoss;
+	memcpy( fit->best->parameters, parameters, fit->equations->parameterCount * sizeof( double ) );
+	return true;
+}
+
+static double Objective( void *context, const double *parameters, double *gradient )
+{
+	Regression *fit = context;
+	return Evaluate( fit, &fit->training->trainSamples, blockSize, parameters, gradient );
+}
+
+static bool Observe( void *context, int iteration, const double *parameters, double value )
+{
+	Regression *fit = context;
+	if ( Look( fit, parameters, value ) )
+		fit->bestIteration = iteration;
+	lmbTraining_Tell( fit->training, 1.0, "L-BFGS", fit->best->loss );
+	return iteration - fit->bestIteration < patience && !lmbJob_Cancelled( fit->training->job );
+}
+
+static void CopyRows( double *to, int toRow, const double *from, int fromRow, int width )
+{
+	if ( width > 0 )
+		memcpy( to + (size_t)toRow * width, from + (size_t)fromRow * width,
+		        (size_t)width * sizeof( double ) );
+}
+
+static void TakeBatch( const Regression *fit, const int32_t *order, int begin, int size, lmbSamples *batch )
+{
+	const lmbSamples *samples = &fit->training->trainSamples;
+	int n = fit->equations->dofCount, m = fit->equations->inputCount;
+	batch->count = samples->count - begin < size ? samples->count - begin : size;
+	for ( int i = 0; i < batch->count; ++i )
+	{
+		CopyRows( batch->positions, i, samples->positions, order[begin + i], n );
+		CopyRows( batch->velocities, i, samples->velocities, order[begin + i], n );
+		CopyRows( batch->accelerations, i, samples->accelerations, order[begin + i], n );
+		CopyRows( batch->inputs, i, samples->inputs, order[begin + i], m );
+	}
+}
+
+static void Shuffle( int32_t *order, int count, lmbRandom *random )
+{
+	for ( int i = count - 1; i > 0; --i )
+	{
+		uint32_t k = lmbRandom_Below( random, (uint32_t)i + 1 );
+		int32_t swap = order[i];
+		order[i] = order[k];
+		order[k] = swap;
+	}
+}
+
+static lmbStatus DescendByAdam( Regression *fit, int epochs, lmbRandom *random, double *parameters,
+                                lmbError *error )
+{
+	int total = fit->training->trainSamples.count, size = total / 50;
+	size = size < batchSmallest ? batchSmallest : size > batchLargest ? batchLargest : size;
+	size_t n = (size_t)fit->equations->dofCount, m = (size_t)fit->equations->inputCount;
+	lmbSamples batch = { 0 };
+	batch.positions = LMB_NEW( &fit->arena, double, (size_t)size *n );
+	batch.velocities = LMB_NEW( &fit->arena, double, (size_t)size *n );
+	batch.accelerations = LMB_NEW( &fit->arena, double, (size_t)size *n );
+	batch.inputs = LMB_NEW( &fit->arena, double, (size_t)size *m );
+	int32_t *order = LMB_NEW( &fit->arena, int32_t, total );
+	double *gradient = LMB_NEW( &fit->arena, double, fit->equations->parameterCount );
+	lmbAdam adam;
+	LMB_TRY( lmbAdam_Make( &adam, fit->equations->parameterCount, &fit->arena, error ) );
+	if ( batch.positions == NULL || batch.velocities == NULL || batch.accelerations == NULL ||
+	     batch.inputs == NULL || order == NULL || gradient == NULL )
+		return lmbError_Memory( error );
+	for ( int i = 0; i < total; ++i )
+		order[i] = i;
+	int steps = epochs * ( ( total + size - 1 ) / size ), step = 0;
+	for ( int epoch = 0; epoch < epochs; ++epoch )
+	{
+		Shuffle( order, total, random );
+		double sum = 0.0;
+		for ( int begin = 0; begin < total; begin += size, ++step )
+		{
+			TakeBatch( fit, order, begin, size, &batch );
+			double share = 0.5 + 0.5 * cos( 3.141592653589793 * step / steps );
+			double loss = Evaluate( fit, &batch, batchChunk, parameters, gradient );
+			if ( lmbJob_Cancelled( fit->training->job ) )
+				return lmbJob_CancelledStatus( error );
+			if ( isfinite( loss ) ) /* a batch that overflows teaches nothing */
+				lmbAdam_Step( &adam, lastRate + ( firstRate - lastRate ) * share, gradient, parameters );
+			sum += loss * batch.count / total;
+		}
+		Look( fit, parameters, sum );
+		lmbTraining_Tell( fit->training, 1.0, "Adam", fit->best->loss );
+	}
+	return lmb_statusOk;
+}
+
+static lmbStatus Run( Regression *fit, const lmbRegressionDef *def, lmbRandom *random, double *parameters,
+                      lmbError *error )
+{
+	size_t bytes = fit->equations->parameterCount * sizeof( double );
+	LMB_TRY( Prepare( fit, error ) );
+	Look( fit, parameters, (double)NAN );
+	if ( def->adamEpochs > 0 )
+		LMB_TRY( DescendByAdam( fit, def->adamEpochs, random, parameters, error ) );
+	if ( fit->best->loss < HUGE_VAL )
+		memcpy( parameters, fit->best->parameters, bytes );
+	lmbLbfgsDef lbfgs = lmbDefaultLbfgsDef();
+	lbfgs.iterations = def->lbfgsIterations;
+	lbfgs.memory = 30;
+	lbfgs.observer = Observe;
+	LMB_TRY( lmbLbfgs_Minimize( fit->equations->parameterCount, parameters, Objective, fit, &lbfgs, NULL,
+	                            error ) );
+	if ( lmbJob_Cancelled( fit->training->job ) )
+		return lmbJob_CancelledStatus( error );
+	if ( !( fit->best->loss < HUGE_VAL ) )
+		return lmbError_Set( error, lmb_statusNumerical,
+		                     "the loss on the stopping trajectories never was finite; look at the data" );
+	memcpy( parameters, fit->best->parameters, bytes );
+	return lmb_statusOk;
+}
+
+lmbStatus lmbTrain_Regression( lmbTraining *training, const lmbEquations *equations,
+                               const lmbRegressionDef *def, lmbRandom *random, double *parameters,
+                               lmbBest *best, lmbError *error )
+{
+	Regression fit = { .training = training, .equations = equations, .best = best };
+	lmbStatus status = Run( &fit, def, random, parameters, error );
+	lmbArena_Free( &fit.arena );
+	return status;
+}
+
+lmbStatus lmbTrain_AccelerationError( lmbTraining *training, const lmbEquations *equations,
+                                      const lmbSamples *samples, const double *parameters, double *rms,
+                                      lmbError *error )
+{
+	Regression fit = { .training = training, .equations = equations };
+	lmbStatus status = Prepare( &fit, error );
+	int n = equations->dofCount;
+	for ( int i = 0; i < n * n; ++i ) /* plain squares in place of the weight */
+		fit.weight[i] = i % ( n + 1 ) == 0 ? 1.0 / n : 0.0;
+	if ( status == lmb_statusOk )
+		*rms = sqrt( Evaluate( &fit, samples, blockSize, parameters, NULL ) );
+	if ( status == lmb_statusOk && lmbJob_Cancelled( training->job ) )
+		status = lmbJob_CancelledStatus( error );
+	lmbArena_Free( &fit.arena );
+	return status;
+}

@@ -1,0 +1,218 @@
+/* The region of state and input that a model was taught in: whitened samples, their centres by k-means, and
+ * the distance that 99 % of them stay below. */
+#include "limb/train_private.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum
+{
+	widestTrust = 64, /* entries of the list; of the runtime */
+	studied = 20000,  /* samples that the centres are found on */
+	rounds = 25,
+	samplesPerCentre = 20
+};
+
+typedef struct Region
+{
+	int count, d;
+	double *rows; /* (count x d), whitened in place */
+	int centreCount;
+	double *centres; /* (centreCount x d) */
+} Region;
+
+static double Distance( const double *a, const double *b, int d )
+{
+	double sum = 0.0;
+	for ( int k = 0; k < d; ++k )
+		sum += ( a[k] - b[k] ) * ( a[k] - b[k] );
+	return sum;
+}
+
+static int Nearest( const Region *region, const double *row, double *distance )
+{
+	int best = 0;
+	*distance = HUGE_VAL;
+	for ( int c = 0; c < region->centreCount; ++c )
+	{
+		double own = Distance( row, region->centres + (size_t)c * region->d, region->d );
+		if ( own < *distance )
+		{
+			*distance = own;
+			best = c;
+		}
+	}
+	return best;
+}
+
+static lmbStatus Whiten( Region *region, lmbTrustRegion *trust, lmbError *error )
+{
+	int d = region->d;
+	double *covariance = calloc( (size_t)d * (size_t)d, sizeof( double ) );
+	if ( covariance == NULL )
+		return lmbError_Memory( error );
+	for ( int s = 0; s < region->count; ++s )
+		for ( int k = 0; k < d; ++k )
+			trust->mean[k] += region->rows[(size_t)s * d + k] / region->count;
+	for ( int s = 0; s < region->count; ++s )
+	{
+		double *row = region->rows + (size_t)s * d;
+		for ( int k = 0; k < d; ++k )
+			row[k] -= trust->mean[k];
+		for ( int i = 0; i < d; ++i )
+			for ( int j = 0; j <= i; ++j )
+				covariance[i * d + j] += row[i] * row[j] / region->count;
+	}
+	/* Sine and cosine of a small range are nearly one number, and what never moved in training has no spread:
+	 * a floor under each keeps such directions from deciding alone. */
+	for ( int i = 0; i < d; ++i )
+	{
+		double own = covariance[i * d + i];
+		covariance[i * d + i] = 1.01 * own + 1e-6 * ( 1.0 + trust->mean[i] * trust->mean[i] );
+	}
+	bool positive = lmbCholesky_Factor( covariance, d );
+	/* The inverse of the lower factor, column by column. */
+	for ( int c = 0; c < d && positive; ++c )
+		for ( int i = c; i < d; ++i )
+		{
+			double sum = i == c ? 1.0 : 0.0;
+			for ( int j = c; j < i; ++j )
+				sum -= covariance[i * d + j] * trust->whiten[j * d + c];
+			trust->whiten[i * d + c] = sum / covariance[i * d + i];
+		}
+	free( covariance );
+	if ( !positive )
+		return lmbError_Set( error, lmb_statusNumerical, "the training data have no finite covariance" );
+	for ( int s = 0; s < region->count; ++s )
+	{
+		double z[widestTrust] = { 0 }, *row = region->rows + (size_t)s * d;
+		for ( int i = 0; i < d; ++i )
+			for ( int j = 0; j <= i; ++j )
+				z[i] += trust->whiten[i * d + j] * row[j];
+		memcpy( row, z, (size_t)d * sizeof( double ) );
+	}
+	return lmb_statusOk;
+}
+
+/* Starts far apart (k-means++, Arthur and Vassilvitskii 2007), then Lloyd's rounds. */
+static lmbStatus FindCentres( Region *region, uint64_t seed, lmbArena *arena, lmbError *error )
+{
+	int d = region->d, stride = ( region->count + studied - 1 ) / studied;
+	int used = ( region->count + stride - 1 ) / stride;
+	int wanted = used / samplesPerCentre;
+	wanted = wanted < 1 ? 1 : wanted > lmbTrustCentresMax ? lmbTrustCentresMax : wanted;
+	lmbRandom random = lmbRandom_Seed( seed, 0x72057 );
+	region->centres = LMB_NEW( arena, double, wanted *d );
+	double *sums = LMB_NEW( arena, double, wanted *d ), *far = LMB_NEW( arena, double, used );
+	int *members = LMB_NEW( arena, int, wanted );
+	if ( region->centres == NULL || sums == NULL || far == NULL || members == NULL )
+		return lmbError_Memory( error );
+	for ( int i = 0; i < used; ++i )
+		far[i] = 1.0;
+	while ( region->centreCount < wanted )
+	{
+		double total = 0.0, pick;
+		int at = 0;
+		for ( int i = 0; i < used; ++i )
+			total += far[i];
+		pick = lmbRandom_Uniform( &random ) * total;
+		for ( ; at < used - 1 && pick >= far[at]; ++at )
+			pick -= far[at];
+		double *centre = region->centres + (size_t)region->centreCount * d;
+		memcpy( centre, region->rows + (size_t)at * stride * d, (size_t)d * sizeof( double ) );
+		for ( int i = 0; i < used; ++i )
+		{
+			double own = Distance( region->rows + (size_t)i * stride * d, centre, d );
+			far[i] = region->centreCount == 0 ? own : fmin( far[i], own );
+		}
+		region->centreCount += 1;
+	}
+	for ( int round = 0; round < rounds; ++round )
+	{
+		memset( sums, 0, (size_t)wanted * (size_t)d * sizeof( double ) );
+		memset( members, 0, (size_t)wanted * sizeof( int ) );
+		for ( int i = 0; i < used; ++i )
+		{
+			double distance;
+			const double *row = region->rows + (size_t)i * stride * d;
+			int c = Nearest( region, row, &distance );
+			members[c] += 1;
+			for ( int k = 0; k < d; ++k )
+				sums[c * d + k] += row[k];
+		}
+		for ( int c = 0; c < wanted; ++c )
+			for ( int k = 0; k < d && members[c] > 0; ++k )
+				region->centres[c * d + k] = sums[c * d + k] / members[c];
+	}
+	return lmb_statusOk;
+}
+
+static int Ascending( const void *a, const void *b )
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return ( x > y ) - ( x < y );
+}
+
+static lmbStatus Measure( Region *region, lmbTrustRegion *trust, lmbArena *arena, lmbError *error )
+{
+	int d = region->d, centres = region->centreCount;
+	trust->centreCount = centres;
+	trust->centres = LMB_NEW( arena, float, centres *d );
+	double *distances = LMB_NEW( arena, double, region->count );
+	if ( trust->centres == NULL || distances == NULL )
+		return lmbError_Memory( error );
+	for ( int i = 0; i < centres * d; ++i )
+	{
+		trust->centres[i] = (float)region->centres[i];
+		region->centres[i] = (double)trust->centres[i];
+	}
+	for ( int s = 0; s < region->count; ++s )
+		Nearest( region, region->rows + (size_t)s * d, &distances[s] );
+	qsort( distances, (size_t)region->count, sizeof( double ), Ascending );
+	int at = (int)ceil( 0.99 * region->count ) - 1;
+	trust->scale = fmax( sqrt( distances[at < 0 ? 0 : at] ), 1e-9 );
+	return lmb_statusOk;
+}
+
+lmbStatus lmbTrain_Trust( lmbTraining *training, const lmbFeatures *features, lmbTrustRegion *trust,
+                          lmbError *error )
+{
+	const lmbSamples *samples = &training->trainSamples;
+	int n = training->set->dofCount, m = training->set->inputCount, width = features->count + n + m;
+	int d = width < widestTrust ? width : widestTrust;
+	lmbArena room = { 0 };
+	Region region = { .count = samples->count, .d = d };
+	trust->inputs = LMB_NEW( &training->arena, int32_t, d );
+	trust->mean = LMB_NEW( &training->arena, double, d );
+	trust->whiten = LMB_NEW( &training->arena, double, d *d );
+	region.rows = LMB_NEW( &room, double, (size_t)samples->count *(size_t)d );
+	lmbStatus status = lmb_statusOk;
+	if ( trust->inputs == NULL || trust->mean == NULL || trust->whiten == NULL || region.rows == NULL )
+		status = lmbError_Memory( error );
+	/* Of a list too long, inputs and then velocities keep their places: features come first in it, and
+	 * those of the last joints are left out. */
+	for ( int k = 0; k < d && status == lmb_statusOk; ++k )
+		trust->inputs[k] = width == d ? k : k < d - n - m ? k : width - d + k;
+	for ( int s = 0; s < samples->count && status == lmb_statusOk; ++s )
+	{
+		double list[lmbListMax];
+		lmbFeatures_Evaluate( features, samples->positions + (size_t)s * n, list, NULL, NULL );
+		memcpy( list + features->count, samples->velocities + (size_t)s * n, (size_t)n * sizeof( double ) );
+		if ( m > 0 )
+			memcpy( list + features->count + n, samples->inputs + (size_t)s * m,
+			        (size_t)m * sizeof( double ) );
+		for ( int k = 0; k < d; ++k )
+			region.rows[(size_t)s * d + k] = list[trust->inputs[k]];
+	}
+	if ( status == lmb_statusOk )
+		status = Whiten( &region, trust, error );
+	if ( status == lmb_statusOk )
+		status = FindCentres( &region, training->job != NULL ? training->job->seed : 0, &room, error );
+	if ( status == lmb_statusOk )
+		status = Measure( &region, trust, &training->arena, error );
+	if ( status == lmb_statusOk )
+		trust->inputCount = d;
+	lmbArena_Free( &room );
+	return status;
+}
