@@ -37,5 +37,19 @@ const lmbVerb lmbVerbs[] = {
       lmbVerb_Evaluate },
     { "bake", "PROJECT.yaml", 1, 1, "write motions with their dynamics as GLB and point caches", PROJECT_HELP,
       lmbVerb_Bake },
+    { "predict", "MODEL.safetensors", 1, 1,
+      "play a model of a limb: motion from torques, or torques from motion",
+      "MODEL is a limb's model. --torques FILE has the inputs over time, as CSV (or any table that\n"
+      "docs/formats/recordings.md names): a column \"time\" and one for each input by its name. The motion\n"
+      "at those times goes to --out as CSV: time, the positions, the velocities (NAME_velocity), and how\n"
+      "far from its training the model was (trust: below 1 within, growing beyond).\n\n"
+      "With --inverse FILE has positions (by name), velocities (NAME_velocity) and accelerations\n"
+      "(NAME_acceleration), and what comes out are the torques that the motion takes, and their parts.",
+      lmbVerb_Predict },
+    { "export", "MODEL.safetensors", 1, 1, "write a limb's model as C or as ONNX",
+      "--c DIR writes one .c and one .h in C99 that need no memory, no file and no library, for small\n"
+      "devices: the same numbers as the runtime, bit for bit. --onnx FILE writes the accelerations alone,\n"
+      "from positions, velocities and inputs, as a graph of fixed shape (batch of 1).",
+      lmbVerb_Export },
     { 0 },
 };

@@ -116,6 +116,27 @@ static inline int lmbCore_LayerFloats( const lmbCoreModel *model )
 	return model->stride * ( 1 + model->directionCount );
 }
 
+/* An export's is known to the compiler. */
+static inline int lmbCore_Dofs( const lmbCoreModel *model )
+{
+#ifdef LMB_CORE_EXPORT
+	(void)model;
+	return lmbCoreMaxDofs;
+#else
+	return model->dofCount;
+#endif
+}
+
+static inline int lmbCore_Features( const lmbCoreModel *model )
+{
+#ifdef LMB_CORE_EXPORT
+	(void)model;
+	return LMB_CORE_FEATURE_COUNT;
+#else
+	return model->featureCount;
+#endif
+}
+
 static inline int lmbCore_Pad( int count )
 {
 	return ( count + 3 ) / 4 * 4;
@@ -164,8 +185,11 @@ const float *lmbCoreNet_Run( const lmbCoreNet *net, lmbCoreWork *work, int jets 
 /* The same, of inputs that are already in work->layers[0]. */
 const float *lmbCoreNet_RunLayers( const lmbCoreNet *net, lmbCoreWork *work, int jets );
 
+/* limb_lagrangian.c: of a Lagrangian model, of what work->list holds. */
+void lmbCore_Lagrangian( lmbCoreWork *work, const double *v, const double *u, double *a );
 /* limb_terms.c. a (dofCount); may be anything, also not finite, when the state is far out. */
 void lmbCore_Acceleration( lmbCoreWork *work, const double *q, const double *v, const double *u, double *a );
+/* limb_lagrangian.c */
 void lmbCore_Inverse( lmbCoreWork *work, const double *q, const double *v, const double *a,
                       lmbCoreTorques *torques );
 /* limb_trust.c: the score of what work->list holds. */

@@ -1,5 +1,5 @@
 /* Part of what `limber export --c` writes: see limb_core.h. An export defines LMB_CORE_INTEGRATORS to the
- * bits (1 << integrator) that it wants; the others' code is then left out. */
+ * bits (1 << integrator) that it wants, 0 for a recurrent model; the others' code is then left out. */
 #include "limb_core.h"
 
 #include <math.h>
@@ -7,22 +7,30 @@
 
 #ifndef LMB_CORE_INTEGRATORS
 #define LMB_CORE_INTEGRATORS 15
+#define LMB_CORE_RECURRENT 1
 #endif
 
+#if LMB_CORE_INTEGRATORS
 static const double stateLimit = 1e9;
+#endif
 
 /* One Step call: the inputs go straight from start to end, s from 0 to 1. */
 typedef struct Motion
 {
 	lmbCoreWork *work;
 	const double *start, *end;
-	int n;
 } Motion;
 
 static void InputAt( const Motion *motion, double s, double *u )
 {
 	for ( int i = 0; i < motion->work->model->inputCount; ++i )
 		u[i] = motion->start[i] + s * ( motion->end[i] - motion->start[i] );
+}
+
+#if LMB_CORE_INTEGRATORS
+static inline int Dofs( const Motion *motion )
+{
+	return lmbCore_Dofs( motion->work->model );
 }
 
 static void AccelerationAt( const Motion *motion, double s, const double *q, const double *v, double *a )
@@ -63,12 +71,12 @@ static bool Accept( lmbCoreState *state, int n, const double *q, const double *v
 static lmbCoreResult SemiImplicitEuler( const Motion *motion, lmbCoreState *state, const double *a, double h )
 {
 	double q[lmbCoreMaxDofs], v[lmbCoreMaxDofs];
-	for ( int i = 0; i < motion->n; ++i )
+	for ( int i = 0; i < Dofs( motion ); ++i )
 	{
 		v[i] = state->velocities[i] + h * a[i];
 		q[i] = state->positions[i] + h * v[i];
 	}
-	return Accept( state, motion->n, q, v ) ? lmbCoreOk : lmbCoreDiverged;
+	return Accept( state, Dofs( motion ), q, v ) ? lmbCoreOk : lmbCoreDiverged;
 }
 #endif
 
@@ -77,7 +85,7 @@ static lmbCoreResult SemiImplicitEuler( const Motion *motion, lmbCoreState *stat
 static lmbCoreResult Rk4( const Motion *motion, lmbCoreState *state, const double *a1, double s, double ds,
                           double h )
 {
-	int n = motion->n;
+	int n = Dofs( motion );
 	const double *q = state->positions, *v = state->velocities;
 	double place[lmbCoreMaxDofs], v2[lmbCoreMaxDofs], v3[lmbCoreMaxDofs], v4[lmbCoreMaxDofs];
 	double a2[lmbCoreMaxDofs], a3[lmbCoreMaxDofs], a4[lmbCoreMaxDofs], half = 0.5 * h, sixth = h / 6.0;
@@ -115,13 +123,13 @@ static double MidpointMap( const Motion *motion, const lmbCoreState *state, doub
                            const double *a, double *out )
 {
 	double q[lmbCoreMaxDofs], v[lmbCoreMaxDofs], change = 0.0, size = 1.0;
-	for ( int i = 0; i < motion->n; ++i )
+	for ( int i = 0; i < Dofs( motion ); ++i )
 	{
 		v[i] = state->velocities[i] + 0.5 * h * a[i];
 		q[i] = state->positions[i] + 0.5 * h * v[i];
 	}
 	AccelerationAt( motion, s, q, v, out );
-	for ( int i = 0; i < motion->n; ++i )
+	for ( int i = 0; i < Dofs( motion ); ++i )
 	{
 		double off = fabs( out[i] - a[i] );
 		change = off > change || off != off ? off : change;
@@ -171,9 +179,9 @@ static bool Eliminate( int n, double m[][lmbCoreMaxDofs], double *b )
 static bool MidpointNewton( const Motion *motion, const lmbCoreState *state, double s, double h, double *a,
                             const double *mapped )
 {
-	int n = motion->n;
-	double jacobian[lmbCoreMaxDofs][lmbCoreMaxDofs], moved[lmbCoreMaxDofs], out[lmbCoreMaxDofs],
-	    rest[lmbCoreMaxDofs];
+	int n = Dofs( motion );
+	double jacobian[lmbCoreMaxDofs][lmbCoreMaxDofs] = { { 0.0 } }, moved[lmbCoreMaxDofs], out[lmbCoreMaxDofs],
+	       rest[lmbCoreMaxDofs];
 	for ( int j = 0; j < n; ++j )
 	{
 		double width = 1e-2 * ( 1.0 + fabs( a[j] ) );
@@ -198,7 +206,7 @@ static bool MidpointAcceleration( const Motion *motion, const lmbCoreState *stat
                                   double *a )
 {
 	const double exact = 1e-14, enough = 1e-5;
-	double next[lmbCoreMaxDofs] = { 0 }, best[lmbCoreMaxDofs], least = INFINITY;
+	double next[lmbCoreMaxDofs] = { 0 }, best[lmbCoreMaxDofs] = { 0 }, least = INFINITY;
 	bool newton = false;
 	int since = 0;
 	for ( int round = 0; round < 60; ++round )
@@ -230,12 +238,12 @@ static lmbCoreResult ImplicitMidpoint( const Motion *motion, lmbCoreState *state
 {
 	double q[lmbCoreMaxDofs], v[lmbCoreMaxDofs];
 	bool converged = MidpointAcceleration( motion, state, s + 0.5 * ds, h, a );
-	for ( int i = 0; i < motion->n; ++i )
+	for ( int i = 0; i < Dofs( motion ); ++i )
 	{
 		v[i] = state->velocities[i] + h * a[i];
 		q[i] = state->positions[i] + 0.5 * h * ( state->velocities[i] + v[i] );
 	}
-	if ( !Accept( state, motion->n, q, v ) )
+	if ( !Accept( state, Dofs( motion ), q, v ) )
 		return lmbCoreDiverged;
 	return converged ? lmbCoreOk : lmbCoreNotConverged;
 }
@@ -270,7 +278,7 @@ static double PairStep( const Motion *motion, const lmbCoreState *state, double 
                         double ds, double h, double speeds[7][lmbCoreMaxDofs],
                         double slopes[7][lmbCoreMaxDofs], double *q )
 {
-	int n = motion->n;
+	int n = Dofs( motion );
 	double worst = 0.0;
 	for ( int stage = 1; stage < 7; ++stage )
 	{
@@ -330,7 +338,7 @@ static lmbCoreResult DormandPrince( const Motion *motion, lmbCoreState *state, c
 		bool good = error <= 1.0;
 		if ( good || h <= shortest )
 		{
-			if ( !Accept( state, motion->n, q, speeds[6] ) )
+			if ( !Accept( state, Dofs( motion ), q, speeds[6] ) )
 				return lmbCoreDiverged;
 			memcpy( slopes[0], slopes[6], sizeof( slopes[0] ) );
 			result = good ? result : lmbCoreNotConverged;
@@ -383,6 +391,9 @@ static lmbCoreResult OneStep( const Motion *motion, lmbCoreState *state, const l
 	}
 }
 
+#endif
+
+#if LMB_CORE_RECURRENT
 static lmbCoreResult OneRecurrentStep( const Motion *motion, lmbCoreState *state, const lmbCoreDef *def,
                                        double s, double ds, double h )
 {
@@ -397,11 +408,27 @@ static lmbCoreResult OneRecurrentStep( const Motion *motion, lmbCoreState *state
 	return lmbCore_StepRecurrent( motion->work, state, u, h );
 }
 
+#endif
+
+static lmbCoreResult Part( const Motion *motion, lmbCoreState *state, const lmbCoreDef *def, double s,
+                           double ds, double h )
+{
+#if LMB_CORE_RECURRENT
+	if ( motion->work->model->kind >= lmbCoreGru )
+		return OneRecurrentStep( motion, state, def, s, ds, h );
+#endif
+#if LMB_CORE_INTEGRATORS
+	return OneStep( motion, state, def, s, ds, h );
+#else
+	return lmbCoreOk;
+#endif
+}
+
 lmbCoreResult lmbCore_Step( lmbCoreWork *work, lmbCoreState *state, const lmbCoreDef *def,
                             const double *inputs, const double *end, double dt )
 {
 	bool recurrent = work->model->kind >= lmbCoreGru;
-	Motion motion = { work, inputs, end, work->model->dofCount };
+	Motion motion = { work, inputs, end };
 	lmbCoreResult result = lmbCoreOk;
 	/* A quotient that rounding lifts above a whole number is that number. */
 	double parts = -floor( -( dt / def->maxStep ) * ( 1.0 - 1e-12 ) );
@@ -410,9 +437,7 @@ lmbCoreResult lmbCore_Step( lmbCoreWork *work, lmbCoreState *state, const lmbCor
 	state->trust = 0.0;
 	for ( double part = 0.0; part < parts; part += 1.0 )
 	{
-		lmbCoreResult one =
-		    recurrent ? OneRecurrentStep( &motion, state, def, part / parts, 1.0 / parts, dt / parts )
-		              : OneStep( &motion, state, def, part / parts, 1.0 / parts, dt / parts );
+		lmbCoreResult one = Part( &motion, state, def, part / parts, 1.0 / parts, dt / parts );
 		if ( one == lmbCoreDiverged )
 			return one;
 		result = one == lmbCoreNotConverged ? one : result;

@@ -75,7 +75,7 @@ void lmbPhase_SinCos( double x, double *sine, double *cosine )
 void lmbCore_See( lmbCoreWork *work, const double *q, const double *v, const double *u )
 {
 	const lmbCoreModel *model = work->model;
-	int n = model->dofCount, count = model->featureCount;
+	int n = lmbCore_Dofs( model ), count = lmbCore_Features( model );
 	double phases[lmbCoreMaxFeatures], sines[lmbCoreMaxFeatures], cosines[lmbCoreMaxFeatures];
 	for ( int p = 0; p < model->phaseCount; ++p )
 	{
@@ -102,8 +102,8 @@ void lmbCore_See( lmbCoreWork *work, const double *q, const double *v, const dou
 		work->list[count + n + j] = u[j];
 }
 
-static void Hidden( const lmbCoreWork *work, int inputs, int outputs, const float *weights, const float *bias,
-                    int jets, const float *x, float *y )
+static void RunHidden( const lmbCoreWork *work, int inputs, int outputs, const float *weights,
+                       const float *bias, int jets, const float *x, float *y )
 {
 #ifndef LMB_CORE_EXPORT
 	if ( work->wide )
@@ -122,7 +122,8 @@ const float *lmbCoreNet_RunLayers( const lmbCoreNet *net, lmbCoreWork *work, int
 	for ( int layer = 0; layer < last; ++layer )
 	{
 		int outputs = lmbCore_Pad( net->sizes[layer + 1] );
-		Hidden( work, net->sizes[layer], outputs, net->weights[layer], net->biases[layer], jets, from, to );
+		RunHidden( work, net->sizes[layer], outputs, net->weights[layer], net->biases[layer], jets, from,
+		           to );
 		float *other = from;
 		from = to;
 		to = other;

@@ -81,7 +81,7 @@ static void StepLstm( int padded, float *gates, float *byHidden, float *h, float
 static lmbCoreResult Read( lmbCoreWork *work, lmbCoreState *state, const float *h )
 {
 	const lmbCoreModel *model = work->model;
-	int n = model->dofCount, count = model->read.sizes[0];
+	int n = lmbCore_Dofs( model ), count = model->read.sizes[0];
 	lmbCoreResult result = lmbCoreOk;
 	for ( int i = 0; i < lmbCore_Pad( count ); ++i )
 		work->layers[0][i] = i < count ? h[model->read.inputs[i]] : 0.0f;

@@ -1,0 +1,11 @@
+# Writes the C file OUT with the text of the files NAMES of FOLDER as strings; src/limb/export_c.h declares them.
+set(code "#include \"limb/export_c.h\"\n\nconst lmbCoreText lmbCoreTexts[] = {\n")
+foreach(name IN LISTS NAMES)
+  file(READ ${FOLDER}/${name} text)
+  string(REPLACE "\\" "\\\\" text "${text}")
+  string(REPLACE "\"" "\\\"" text "${text}")
+  string(REPLACE "\n" "\\n\"\n\"" text "${text}")
+  string(APPEND code "{ \"${name}\",\n\"${text}\" },\n")
+endforeach()
+string(APPEND code "{ 0, 0 } };\n")
+file(WRITE ${OUT} "${code}")
