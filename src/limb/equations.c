@@ -282,7 +282,7 @@ static lmbStatus MakeLagrangian( const lmbEquationsDef *def, lmbEquations *equat
 			return lmbError_Memory( error );
 		memcpy( equations->driveMatrix, def->driveMatrix, (size_t)n * (size_t)m * sizeof( double ) );
 	}
-	double torque[lmbLimbMaxDofs], inertia[lmbLimbMaxDofs], mean = 0.0;
+	double torque[lmbLimbMaxDofs] = { 0 }, inertia[lmbLimbMaxDofs] = { 0 }, mean = 0.0;
 	TorqueSpread( def, equations, torque );
 	for ( int i = 0; i < n; ++i )
 	{

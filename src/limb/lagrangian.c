@@ -74,6 +74,7 @@ static void Solve( const Balance *b, double *x )
 static void FillFactors( const lmbLagrangianTerms *terms, Balance *b )
 {
 	int n = b->n = terms->n;
+	memset( b->l, 0, sizeof( b->l ) );
 	for ( int i = 0, k = 0; i < n; ++i )
 		for ( int j = 0; j <= i; ++j, ++k )
 			b->l[i][j] = i == j ? Softplus( terms->mass[k] ) + terms->massFloor : terms->mass[k];
@@ -169,7 +170,7 @@ static void CoriolisBackward( const lmbLagrangianTerms *terms, Balance *b, const
 {
 	int n = b->n;
 	const double *v = terms->velocities;
-	double pGradient[maxN], wGradient[maxN];
+	double pGradient[maxN] = { 0 }, wGradient[maxN] = { 0 };
 	TimesTransposed( n, b->ldot, mu, pGradient );
 	TimesTransposed( n, b->l, mu, wGradient );
 	for ( int d = 0; d < n; ++d )
@@ -179,7 +180,7 @@ static void CoriolisBackward( const lmbLagrangianTerms *terms, Balance *b, const
 	{
 		if ( !b->depends[d] )
 			continue;
-		double piGradient[maxN], byV = 0.0;
+		double piGradient[maxN] = { 0 }, byV = 0.0;
 		for ( int j = 0; j < n; ++j )
 		{
 			piGradient[j] = v[d] * wGradient[j] - mu[d] * b->p[j];
@@ -213,7 +214,8 @@ void lmbLagrangian_Backward( const lmbLagrangianTerms *terms, const double *acce
 	Balance b;
 	Balances( terms, &b );
 	int n = b.n;
-	double lambda[maxN], mu[maxN], lLambda[maxN], lGradient[maxN][maxN];
+	double lambda[maxN] = { 0 }, mu[maxN] = { 0 }, lLambda[maxN] = { 0 };
+	double lGradient[maxN][maxN] = { { 0 } };
 	memcpy( lambda, accelerationGradient, (size_t)n * sizeof( double ) );
 	Solve( &b, lambda );
 	TimesTransposed( n, b.l, lambda, lLambda );

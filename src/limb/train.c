@@ -6,7 +6,9 @@
 
 enum
 {
-	trialShare = 5 /* one in so many L-BFGS iterations decides about the invariance */
+	trialShare = 5,      /* one in so many L-BFGS iterations decides about the invariance */
+	fullSamples = 20000, /* from here on L-BFGS makes the iterations of the def; fewer samples are cheap, */
+	cheapIterations = 5  /* and small sets need more of them: up to so many times as many */
 };
 
 lmbLimbTrainDef lmbDefaultLimbTrainDef( lmbLimbKind kind )
@@ -210,10 +212,13 @@ static lmbStatus TeachEquations( lmbTraining *training, lmbLimbModel *model, Can
 {
 	const lmbLimbTrainDef *def = training->def;
 	bool shooting = UsesShooting( training );
+	double cheap = fmin( fmax( (double)fullSamples / training->trainSamples.count, 1.0 ), cheapIterations );
+	int iterations = (int)( def->lbfgsIterations * cheap );
 	int chosen, trials = def->findInvariance && !def->invariantBase ? 2 : 1;
-	training->progressTotal = trials * def->adamEpochs + ( shooting ? 2.0 : 1.0 ) * def->lbfgsIterations +
-	                          ( trials - 1 ) * ( def->lbfgsIterations / (double)trialShare );
-	LMB_TRY( TeachRegression( training, def->lbfgsIterations, candidates, &chosen, error ) );
+	training->progressTotal = trials * def->adamEpochs + iterations +
+	                          ( shooting ? def->lbfgsIterations : 0 ) +
+	                          ( trials - 1 ) * ( iterations / (double)trialShare );
+	LMB_TRY( TeachRegression( training, iterations, candidates, &chosen, error ) );
 	Candidate *winner = &candidates[chosen];
 	report->usedInvariance = def->invariantBase || ( trials == 2 && chosen == 0 );
 	if ( shooting )

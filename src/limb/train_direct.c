@@ -286,6 +286,10 @@ static lmbStatus Descend( Direct *direct, lmbRandom *random, lmbError *error )
 	int most = 0;
 	for ( int i = 0; i < training->split.trainCount; ++i )
 		most = training->split.train[i].count - 1 > most ? training->split.train[i].count - 1 : most;
+	if ( most < 1 )
+		return lmbError_Set(
+		    error, lmb_statusInvalidArgument,
+		    "no trajectory has two samples left to teach from beside what stops the training" );
 	most = most > longest ? longest : most;
 	int least = most < shortest ? most : shortest;
 	/* An epoch sees about as many samples as there are. */

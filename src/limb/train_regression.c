@@ -14,7 +14,9 @@ enum
 	batchChunk = 128, /* samples of a mini-batch that one task takes */
 	batchSmallest = 64,
 	batchLargest = 1024,
-	patience = 60 /* L-BFGS iterations without a better stopping loss */
+	patience = 60, /* L-BFGS iterations without a better stopping loss, or this part of all of them: */
+	patientPart = 4,
+	thinCount = 20000 /* samples of the first half of L-BFGS, when there are many more */
 };
 
 static const double firstRate = 5e-3, lastRate = 1e-4; /* of Adam, falling along half a cosine */
@@ -30,7 +32,9 @@ typedef struct Regression
 	double *chunkGradients;   /* (chunkLimit x parameterCount) */
 	double chunkLosses[chunkLimit];
 	lmbBest *best;
-	int bestIteration;
+	lmbSamples thin;          /* every so manieth training sample */
+	const lmbSamples *taught; /* what L-BFGS works on: thin, or all */
+	int bestIteration, patience;
 	lmbArena arena;
 	/* The evaluation that is going on. */
 	const lmbSamples *samples;
@@ -187,7 +191,7 @@ static bool Look( Regression *fit, const double *parameters, double trainLoss )
 static double Objective( void *context, const double *parameters, double *gradient )
 {
 	Regression *fit = context;
-	return Evaluate( fit, &fit->training->trainSamples, blockSize, parameters, gradient );
+	return Evaluate( fit, fit->taught, blockSize, parameters, gradient );
 }
 
 static bool Observe( void *context, int iteration, const double *parameters, double value )
@@ -195,8 +199,9 @@ static bool Observe( void *context, int iteration, const double *parameters, dou
 	Regression *fit = context;
 	if ( Look( fit, parameters, value ) )
 		fit->bestIteration = iteration;
-	lmbTraining_Tell( fit->training, 1.0, "L-BFGS", fit->best->loss );
-	return iteration - fit->bestIteration < patience && !lmbJob_Cancelled( fit->training->job );
+	double share = (double)fit->taught->count / fit->training->trainSamples.count;
+	lmbTraining_Tell( fit->training, share, "L-BFGS", fit->best->loss );
+	return iteration - fit->bestIteration < fit->patience && !lmbJob_Cancelled( fit->training->job );
 }
 
 static void CopyRows( double *to, int toRow, const double *from, int fromRow, int width )
@@ -273,28 +278,67 @@ static lmbStatus DescendByAdam( Regression *fit, int epochs, lmbRandom *random, 
 	return lmb_statusOk;
 }
 
+/* L-BFGS for so many iterations on what is taught, from the best point and to the best. */
+static lmbStatus Polish( Regression *fit, const lmbSamples *taught, int iterations, double *parameters,
+                         lmbError *error )
+{
+	size_t count = fit->equations->parameterCount;
+	int part = iterations / patientPart;
+	fit->taught = taught;
+	fit->patience = part > patience ? part : patience;
+	fit->bestIteration = 0;
+	if ( fit->best->loss < HUGE_VAL )
+		memcpy( parameters, fit->best->parameters, count * sizeof( double ) );
+	lmbLbfgsDef lbfgs = lmbDefaultLbfgsDef();
+	lbfgs.iterations = iterations;
+	lbfgs.memory = 30;
+	lbfgs.observer = Observe;
+	LMB_TRY( lmbLbfgs_Minimize( count, parameters, Objective, fit, &lbfgs, NULL, error ) );
+	return lmbJob_Cancelled( fit->training->job ) ? lmbJob_CancelledStatus( error ) : lmb_statusOk;
+}
+
+/* A smooth law is pinned down by fewer samples, and many cheap iterations bring it further than few dear
+ * ones; against noise all samples count. So half of the work goes into a part of them, then half into all. */
+static lmbStatus PolishInStages( Regression *fit, int iterations, double *parameters, lmbError *error )
+{
+	const lmbSamples *all = &fit->training->trainSamples;
+	int stride = all->count / thinCount;
+	if ( stride < 2 )
+		return Polish( fit, all, iterations, parameters, error );
+	size_t n = (size_t)fit->equations->dofCount, m = (size_t)fit->equations->inputCount;
+	size_t count = (size_t)( ( all->count + stride - 1 ) / stride );
+	lmbSamples *thin = &fit->thin;
+	thin->count = (int)count;
+	thin->positions = LMB_NEW( &fit->arena, double, count *n );
+	thin->velocities = LMB_NEW( &fit->arena, double, count *n );
+	thin->accelerations = LMB_NEW( &fit->arena, double, count *n );
+	thin->inputs = LMB_NEW( &fit->arena, double, count *m );
+	if ( thin->positions == NULL || thin->velocities == NULL || thin->accelerations == NULL ||
+	     thin->inputs == NULL )
+		return lmbError_Memory( error );
+	for ( int i = 0; i < thin->count; ++i )
+	{
+		CopyRows( thin->positions, i, all->positions, i * stride, (int)n );
+		CopyRows( thin->velocities, i, all->velocities, i * stride, (int)n );
+		CopyRows( thin->accelerations, i, all->accelerations, i * stride, (int)n );
+		CopyRows( thin->inputs, i, all->inputs, i * stride, (int)m );
+	}
+	LMB_TRY( Polish( fit, thin, iterations / 2 * stride, parameters, error ) );
+	return Polish( fit, all, iterations - iterations / 2, parameters, error );
+}
+
 static lmbStatus Run( Regression *fit, const lmbRegressionDef *def, lmbRandom *random, double *parameters,
                       lmbError *error )
 {
-	size_t bytes = fit->equations->parameterCount * sizeof( double );
 	LMB_TRY( Prepare( fit, error ) );
 	Look( fit, parameters, (double)NAN );
 	if ( def->adamEpochs > 0 )
 		LMB_TRY( DescendByAdam( fit, def->adamEpochs, random, parameters, error ) );
-	if ( fit->best->loss < HUGE_VAL )
-		memcpy( parameters, fit->best->parameters, bytes );
-	lmbLbfgsDef lbfgs = lmbDefaultLbfgsDef();
-	lbfgs.iterations = def->lbfgsIterations;
-	lbfgs.memory = 30;
-	lbfgs.observer = Observe;
-	LMB_TRY( lmbLbfgs_Minimize( fit->equations->parameterCount, parameters, Objective, fit, &lbfgs, NULL,
-	                            error ) );
-	if ( lmbJob_Cancelled( fit->training->job ) )
-		return lmbJob_CancelledStatus( error );
+	LMB_TRY( PolishInStages( fit, def->lbfgsIterations, parameters, error ) );
 	if ( !( fit->best->loss < HUGE_VAL ) )
 		return lmbError_Set( error, lmb_statusNumerical,
 		                     "the loss on the stopping trajectories never was finite; look at the data" );
-	memcpy( parameters, fit->best->parameters, bytes );
+	memcpy( parameters, fit->best->parameters, fit->equations->parameterCount * sizeof( double ) );
 	return lmb_statusOk;
 }
 

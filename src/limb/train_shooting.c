@@ -11,7 +11,8 @@
 enum
 {
 	lookEvery = 5, /* iterations */
-	patience = 60,
+	patience = 60, /* iterations without a better stopping loss, or this part of all of them: */
+	patientPart = 4,
 	correctionRounds = 2 /* Gauss-Newton on a stopping window's start */
 };
 
@@ -157,11 +158,10 @@ static lmbStatus CorrectStarts( lmbShooting *shot, const double *parameters, dou
 {
 	lmbWindows *set = &shot->stop;
 	int n = shot->n, states = 2 * n;
-	double move[2 * lmbLimbMaxDofs];
+	double move[2 * lmbLimbMaxDofs + 1] = { 0 };
 	for ( int x = 0; x <= states; ++x )
 	{
-		double moved = x == states ? 0.0 : 1e-4 * shot->startScale[x];
-		move[x < states ? x : 0] = x < states ? moved : move[0];
+		double moved = move[x] = x == states ? 0.0 : 1e-4 * shot->startScale[x];
 		for ( int w = 0; w < set->windowCount && x < states; ++w )
 			set->starts[(size_t)w * (size_t)states + (size_t)x] += moved;
 		double loss = lmbShooting_Carry( shot, set, parameters );
@@ -239,7 +239,9 @@ static bool Observe( void *context, int iteration, const double *point, double v
 	if ( iteration % lookEvery == 0 && Look( shot, point, iteration, shot->trainRms, NULL ) != lmb_statusOk )
 		return false;
 	lmbTraining_Tell( shot->training, 1.0, "shooting", shot->best.loss );
-	return iteration - shot->bestIteration < patience && !lmbJob_Cancelled( shot->training->job );
+	int part = shot->training->def->lbfgsIterations / patientPart;
+	return iteration - shot->bestIteration < ( part > patience ? part : patience ) &&
+	       !lmbJob_Cancelled( shot->training->job );
 }
 
 static lmbStatus Prepare( lmbShooting *shot, const double *parameters, lmbError *error )

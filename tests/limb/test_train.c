@@ -68,7 +68,7 @@ static lmbLimbTrainDef SmallDef( lmbLimbKind kind )
 	lmbLimbTrainDef def = lmbDefaultLimbTrainDef( kind );
 	def.width = 12;
 	def.adamEpochs = 10;
-	def.lbfgsIterations = 60;
+	def.lbfgsIterations = 20; /* times five: the sets are small */
 	return def;
 }
 
@@ -85,7 +85,7 @@ static void LearnsTheArmFromAccelerations( void **state )
 	lmbTrajectories *set = ClosedArm_Set( &flat, &taughtStarts, 0.0, 10, 100, 0.01, true, checkSeed );
 	lmbTrajectories *unseen = ClosedArm_Set( &flat, &taughtStarts, 0.0, 5, 200, 0.01, true, checkSeed + 1 );
 	lmbLimbTrainDef def = SmallDef( lmb_limbLagrangian );
-	def.lbfgsIterations = 200;
+	def.lbfgsIterations = 60;
 	def.potential = false;
 	lmbLimbTrainReport report;
 	lmbError error = { 0 };
@@ -159,7 +159,7 @@ static void ThreadsDoNotMatter( void **state )
 		{
 			lmbLimbTrainDef def = SmallDef( kinds[k] );
 			def.adamEpochs = 3;
-			def.lbfgsIterations = 8;
+			def.lbfgsIterations = 4;
 			def.findInvariance = false;
 			def.method = k == 3 ? lmb_limbMethodShooting : lmb_limbMethodAuto;
 			def.window = 0.2;
@@ -195,6 +195,7 @@ static void LearnsFromNoisyAngles( void **state )
 	def.noise = noise;
 	def.invariantBase = true;
 	def.potential = false;
+	def.lbfgsIterations = 60;
 	double error[2];
 	for ( int k = 0; k < 2; ++k )
 	{
@@ -379,7 +380,7 @@ static void LearnsAFreeSwing( void **state )
 	lmbLimbTrainDef def = SmallDef( lmb_limbLagrangian );
 	def.absoluteAngles = true;
 	def.findInvariance = false;
-	def.lbfgsIterations = 150;
+	def.lbfgsIterations = 40;
 	lmbLimbTrainReport report;
 	CHECK_INT( lmbLimb_Train( set, &def, NULL, path, &report, NULL ), lmb_statusOk );
 	Model model = Load( path );
