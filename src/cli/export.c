@@ -3,6 +3,7 @@
 #include "limb/export_c.h"
 #include "limb/export_onnx.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const integratorNames[] = { "euler", "rk4", "midpoint", "dormand-prince" };
@@ -69,5 +70,9 @@ int lmbVerb_Export( const lmbVerb *verb, int argc, const char **argv )
 			lmbCommand_Print( &command, "ONNX written to %s\n", onnx );
 		json_object_set_new( command.document, "onnx", json_string( onnx ) );
 	}
-	return lmbCommand_End( &command, status, &error );
+	code = lmbCommand_End( &command, status, &error );
+	const char *texts[] = { folder, onnx, name, integrators }; /* popt's copies */
+	for ( size_t i = 0; i < sizeof( texts ) / sizeof( texts[0] ); ++i )
+		free( (void *)texts[i] );
+	return code;
 }

@@ -332,5 +332,10 @@ int lmbVerb_Predict( const lmbVerb *verb, int argc, const char **argv )
 	lmbTable_Free( predict.result );
 	lmbTable_Free( predict.table );
 	lmbArena_Free( &predict.arena );
-	return lmbCommand_End( &predict.command, status, &error );
+	code = lmbCommand_End( &predict.command, status, &error );
+	const char *texts[] = { predict.torques, predict.start, predict.integrator,
+	                        predict.out }; /* popt's copies */
+	for ( size_t i = 0; i < sizeof( texts ) / sizeof( texts[0] ); ++i )
+		free( (void *)texts[i] );
+	return code;
 }

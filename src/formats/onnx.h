@@ -1,6 +1,6 @@
 /* Writes graphs of numbers as ONNX files (onnx.ai, IR version 8, operator set 13): float tensors of fixed
  * shape. The format is a protobuf message; the dozen fields that are needed are written here directly (see
- * docs/decisions/onnx.md).
+ * docs/decisions/0007-onnx.md).
  *
  * A graph collects values and nodes in order; memory that runs out is noticed once, by Write. */
 #ifndef LMB_FORMATS_ONNX_H
