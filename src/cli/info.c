@@ -1,5 +1,6 @@
 /* limber info: what a file holds. */
 #include "base/files.h"
+#include "cli/info_recording.h"
 #include "cli/verbs.h"
 #include "flesh/project.h"
 #include "flesh/tissue_surface.h"
@@ -178,9 +179,19 @@ int lmbVerb_Info( const lmbVerb *verb, int argc, const char **argv )
 {
 	lmbCommand command = { 0 };
 	double unit = 0.0;
-	const struct poptOption options[] = { { "unit", 0, POPT_ARG_DOUBLE, &unit, 0,
-	                                        "Metres per unit of a character (default: measured)", "METRES" },
-	                                      LMB_COMMAND_OPTIONS( command ) };
+	lmbRecordingDef recording = lmbDefaultRecordingDef();
+	const struct poptOption options[] = {
+	    { "unit", 0, POPT_ARG_DOUBLE, &unit, 0, "Metres per unit of a character (default: measured)",
+	      "METRES" },
+	    { "time", 0, POPT_ARG_STRING, &recording.time, 0, "Column of the time (default: guessed)", "NAME" },
+	    { "positions", 0, POPT_ARG_STRING, &recording.positions, 0,
+	      "Columns of a recording's positions, with * and ? (default: guessed)", "NAMES" },
+	    { "velocities", 0, POPT_ARG_STRING, &recording.velocities, 0, "Likewise", "NAMES" },
+	    { "accelerations", 0, POPT_ARG_STRING, &recording.accelerations, 0, "Likewise", "NAMES" },
+	    { "inputs", 0, POPT_ARG_STRING, &recording.inputs, 0, "Likewise", "NAMES" },
+	    { "degrees", 0, POPT_ARG_STRING, &recording.degrees, 0,
+	      "Columns in degrees (default: as the file says)", "NAMES" },
+	    LMB_COMMAND_OPTIONS( command ) };
 	int code = lmbCommand_Begin( &command, verb, argc, argv, options );
 	if ( code >= 0 )
 		return code;
@@ -194,8 +205,13 @@ int lmbVerb_Info( const lmbVerb *verb, int argc, const char **argv )
 		status = InfoTensors( &command, path, &error );
 	else if ( EndsWith( path, ".yaml" ) || EndsWith( path, ".yml" ) )
 		status = InfoProject( &command, path, &error );
+	else if ( lmbInfo_IsRecording( path ) )
+		status = lmbInfo_Recording( &command, path, &recording, &error );
 	else
-		status = lmbError_Set( &error, lmb_statusUnsupported,
-		                       "%s: not a .glb, .gltf, .safetensors, .yaml or .yml file", path );
+		status = lmbError_Set(
+		    &error, lmb_statusUnsupported,
+		    "%s: not a .glb, .gltf, .safetensors, .yaml, .yml, .csv, .tsv, .txt, .sto, .mot, .npy or "
+		    ".npz file",
+		    path );
 	return lmbCommand_End( &command, status, &error );
 }

@@ -9,8 +9,11 @@
 	"goes on where it was."
 
 const lmbVerb lmbVerbs[] = {
-    { "info", "FILE", 1, 1, "say what a character, a project or one of Limber's own files holds",
-      "FILE is a character (.glb, .gltf), a project file (.yaml), or a .safetensors file that Limber wrote.\n"
+    { "info", "FILE", 1, 1, "say what a character, a recording, a project or one of Limber's own files holds",
+      "FILE is a character (.glb, .gltf), a recording of a limb (.csv, .tsv, .txt, .sto, .mot, .npy, .npz: "
+      "rate,\n"
+      "gaps, ranges and what is suspicious; docs/formats/recordings.md), a project file (.yaml), or a\n"
+      ".safetensors file that Limber wrote.\n"
       "Nothing is written.",
       lmbVerb_Info },
     { "run", "PROJECT.yaml", 0, 1,

@@ -63,6 +63,16 @@ expect 1 info bad.yaml --json && is_json && in_out "bad.yaml:3:3"
 printf 'not a model' >bad.safetensors
 expect 1 info bad.safetensors && in_err "bad.safetensors" && no_out
 expect 1 info /etc/hostname && in_err "not a .glb"
+
+# Recordings.
+{ echo "t,q1,qd1"; for i in $(seq 0 99); do echo "0.$(printf %02d "$i"),$i,5"; done; } >swing.csv
+expect 0 info swing.csv && in_out "100 rows and 3 columns" && in_out "100 Hz, regular" && in_out "q1           " &&
+	in_out "qd1: constant, 5" && in_out "guessed positions: q1" && no_err
+expect 0 info swing.csv --json && is_json && in_out '"kind": "recording"' && in_out '"rate_hz": 100.0'
+expect 0 info swing.csv --positions "q*" --velocities "" && in_out "qd1                      position"
+expect 1 info swing.csv --time zeit && in_err 'no column "zeit"; name one of "t", "q1", "qd1"' && no_out
+printf 't,q1\n0,1\n1,x\n2,3\n' >word.csv
+expect 1 info word.csv --json && is_json && in_out 'word.csv:3: column \"q1\": \"x\" is not a number'
 printf 'glTF' >bad.glb
 expect 1 info bad.glb && in_err "bad.glb" && no_out
 printf 'character: bad.glb\nmotions: { train: [x] }\n' >broken.yaml
