@@ -391,6 +391,13 @@ static lmbStatus CheckStrictly( lmbTable *table, const lmbRecordingDef *def, lmb
 		                     table->path, dofs, inputs, lmbLimbMaxDofs, lmbLimbMaxInputs );
 	LMB_TRY( CheckRole( table, def, def->velocities, lmb_recordingVelocity, out, error ) );
 	LMB_TRY( CheckRole( table, def, def->accelerations, lmb_recordingAcceleration, out, error ) );
+	for ( int c = 0; c < table->columnCount && out->time < 0 && def->time == NULL; ++c )
+		if ( table->text[c] && GuessRole( table, c ) == lmb_recordingTime )
+			return lmbError_Set(
+			    error, lmb_statusUnsupported,
+			    "%s: the time in column \"%.200s\" is written as words (a date or a clock?); write it as "
+			    "seconds, or give no time (\"\") and the rate of the samples",
+			    table->path, table->names[c] );
 	if ( out->time < 0 && !( def->rate > 0.0 ) )
 		return lmbError_Set(
 		    error, lmb_statusNotFound,

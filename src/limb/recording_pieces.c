@@ -1,6 +1,7 @@
 /* A recording cut at its gaps and brought to a constant step. */
 #include "limb/recording_private.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -154,7 +155,7 @@ static Grid PlanGrid( const lmbRecordingReader *reader, const lmbRecordingSource
 	grid.copy = regular && missing == 0;
 	double samples = floor( length / grid.step + 1e-6 ) + 1.0;
 	if ( !grid.copy )
-		grid.gridCount = samples < 2147483000.0 ? (int)samples : 0;
+		grid.gridCount = samples < 2147483000.0 ? (int)samples : INT_MAX;
 	return grid;
 }
 
@@ -235,6 +236,11 @@ static lmbStatus MakePiece( lmbRecordingReader *reader, lmbRecordingSource *sour
 	int missing = 0;
 	LMB_TRY( CheckValues( reader, source, from, to, &missing, error ) );
 	Grid grid = PlanGrid( reader, source, from, to, missing );
+	if ( grid.gridCount / 1000 > grid.count )
+		return lmbError_Set(
+		    error, lmb_statusInvalidArgument,
+		    "%s: %d samples would become %d at %g Hz; give a lower rate, or the right unit of time",
+		    source->table->path, grid.count, grid.gridCount, 1.0 / grid.step );
 	if ( grid.gridCount < reader->def->fewestSamples )
 	{
 		source->tooShort += 1;

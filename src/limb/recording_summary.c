@@ -441,7 +441,7 @@ static lmbStatus Summarise( lmbRecordingSummary *summary, lmbTable *table, const
 		lmbStatus status = lmbRecordingStamps_Find( table, def, &columns, &stamps, &problem );
 		timed = status == lmb_statusOk;
 		if ( status == lmb_statusCorrupt )
-			more = "the time never advances";
+			more = "the time never advances, or by steps that no clock makes";
 		else if ( status != lmb_statusOk )
 			return lmbError_Set( error, status, "%s", problem.message );
 	}

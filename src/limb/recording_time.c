@@ -190,6 +190,10 @@ lmbStatus lmbRecordingStamps_Find( lmbTable *table, const lmbRecordingDef *def,
 		    "(rate)",
 		    table->path, columns->time >= 0 ? " in column \"" : "",
 		    columns->time >= 0 ? table->names[columns->time] : "", columns->time >= 0 ? "\"" : "" );
+	if ( out->step < 1e-9 || out->step > 1e6 )
+		return lmbError_Set( error, lmb_statusCorrupt,
+		                     "%s: steps of %.3g s; say what one unit of the time is in seconds (time unit)",
+		                     table->path, out->step );
 	out->gap = def->longestGap > 0.0 ? fmax( def->longestGap, 1.5 * out->step ) : 5.0 * out->step;
 	LMB_TRY( FindRuns( table, stamps, out->count, out, error ) );
 	for ( int i = 0; i < out->count; ++i )

@@ -1,7 +1,6 @@
 /* Tables in text: what laboratories write, what spreadsheets do to it, and files that are out to hurt. */
 #include "check.h"
 
-#include "base/files.h"
 #include "base/random.h"
 #include "formats/number.h"
 #include "formats/table.h"
@@ -20,7 +19,8 @@ static lmbTable *Read( const void *bytes, size_t size, const lmbTableDef *def )
 	snprintf( path, sizeof( path ), "%s/table-%ld.txt", LMB_TEST_BUILD, (long)getpid() );
 	memset( &error, 0, sizeof( error ) );
 	lmbTable *table = NULL;
-	CHECK_INT( lmbFile_Write( path, bytes, size, &error ), lmb_statusOk );
+	FILE *stream = fopen( path, "wb" ); /* not lmbFile_Write: thousands of files need not reach the disk */
+	CHECK_OR_STOP( stream != NULL && fwrite( bytes, 1, size, stream ) == size && fclose( stream ) == 0 );
 	lmbTable_Read( path, def, &table, &error );
 	CHECK( ( table == NULL ) == ( error.status != lmb_statusOk ) );
 	unlink( path );

@@ -330,6 +330,13 @@ static void Test_Columns( void **state )
 	        "say which are (positions): the columns are \"time\", \"x\"" );
 	Refuse( "q1,q2\n5,2\n4,2\n", &def, lmb_statusNotFound, "the rate of the samples in Hz" );
 	Refuse( "time,q1\n1,2\n1,2\n", &def, lmb_statusCorrupt, "column \"time\" never advances" );
+	Refuse( "time,q1\n0,1\n1e-30,2\n2e-30,1\n", &def, lmb_statusCorrupt, "say what one unit of the time" );
+	Refuse( "time,q1\n12:00:01,1\n12:00:02,2\n", &def, lmb_statusUnsupported,
+	        "\"time\" is written as words" );
+	def.rate = 1000.0;
+	Refuse( "time,q1\n0,1\n1e5,2\n2e5,1\n", &def, lmb_statusInvalidArgument,
+	        "3 samples would become 200000001" );
+	def.rate = 0.0;
 	def.positions = "q3";
 	Refuse( "time,q1\n1,2\n2,2\n", &def, lmb_statusNotFound, "no column \"q3\"" );
 	def.positions = "q1,q2";
