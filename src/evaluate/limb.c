@@ -12,7 +12,7 @@ typedef struct Judging
 	const lmbLimbContender *contender;
 	const lmbLimbTestSet *test;
 	const lmbLimbJudgeDef *def;
-	lmbLimbModelFile model;
+	lmbLimb *model;
 	lmbLimbPlayer *players;           /* (threads) */
 	lmbLimbErrors *errors;            /* (count) */
 	double *trust;                    /* (count) */
@@ -26,8 +26,8 @@ static lmbStatus OpenPlayers( Judging *judging, int threads, lmbArena *arena, lm
 	lmbLimbDef def = { 0 };
 	if ( contender->path != NULL )
 	{
-		LMB_TRY( lmbLimbModelFile_Open( &judging->model, contender->path, error ) );
-		def = lmbDefaultLimbDef( judging->model.limb );
+		LMB_TRY( lmbLimb_LoadFile( contender->path, arena, &judging->model, error ) );
+		def = lmbDefaultLimbDef( judging->model );
 		def.integrator = judging->def->integrator;
 		def.maxStep = judging->def->step;
 	}
@@ -37,7 +37,7 @@ static lmbStatus OpenPlayers( Judging *judging, int threads, lmbArena *arena, lm
 			judging->players[i] =
 			    lmbLimbPlayer_FromEquations( contender->equations, contender->contexts[i], truth->dofCount,
 			                                 truth->inputCount, judging->def->step );
-		else if ( lmbLimbPlayer_FromModel( &judging->model, &def, truth->dofCount, truth->inputCount, arena,
+		else if ( lmbLimbPlayer_FromModel( judging->model, &def, truth->dofCount, truth->inputCount, arena,
 		                                   &judging->players[i], error ) != lmb_statusOk )
 			return lmbError_Prefix( error, contender->path );
 	}
@@ -139,7 +139,6 @@ lmbStatus lmbLimbScore_Of( const lmbLimbContender *contender, const lmbLimbTestS
 	lmbArena arena = { 0 };
 	*out = ( lmbLimbScore ){ .interactionError = NAN, .trustRank = NAN };
 	lmbStatus status = Judge( &judging, job, &arena, out, error );
-	lmbLimbModelFile_Close( &judging.model );
 	lmbArena_Free( &arena );
 	return status;
 }

@@ -1,53 +1,18 @@
 #include "evaluate/limb_player.h"
 
-#include "base/files.h"
-
 #include <math.h>
 #include <string.h>
 
-lmbStatus lmbLimbModelFile_Open( lmbLimbModelFile *model, const char *path, lmbError *error )
+lmbStatus lmbLimbPlayer_FromModel( const lmbLimb *model, const lmbLimbDef *def, int dofCount, int inputCount,
+                                   lmbArena *arena, lmbLimbPlayer *out, lmbError *error )
 {
-	memset( model, 0, sizeof( *model ) );
-	char *data;
-	size_t size;
-	LMB_TRY( lmbFile_Read( path, &model->arena, &data, &size, error ) );
-	size_t bytes = lmbLimb_Size( data, size );
-	void *memory = lmbArena_New( &model->arena, bytes, 1 );
-	if ( memory == NULL )
-		return lmbError_Memory( error );
-	const char *problem = "not a model of a limb";
-	lmbStatus status = lmbLimb_Load( data, size, memory, bytes, &model->limb, &problem );
-	if ( status != lmb_statusOk )
-		return lmbError_Set( error, status, "%s: %s; train the model again", path, problem );
-	return lmb_statusOk;
-}
-
-void lmbLimbModelFile_Close( lmbLimbModelFile *model )
-{
-	lmbArena_Free( &model->arena );
-	model->limb = NULL;
-}
-
-lmbStatus lmbLimbPlayer_FromModel( const lmbLimbModelFile *model, const lmbLimbDef *def, int dofCount,
-                                   int inputCount, lmbArena *arena, lmbLimbPlayer *out, lmbError *error )
-{
-	lmbLimbInfo info = lmbLimb_Info( model->limb );
+	lmbLimbInfo info = lmbLimb_Info( model );
 	if ( info.dofCount != dofCount || info.inputCount != inputCount )
 		return lmbError_Set( error, lmb_statusInvalidArgument,
 		                     "the model has %d joints and %d inputs, the motions have %d and %d",
 		                     info.dofCount, info.inputCount, dofCount, inputCount );
-	size_t bytes = lmbLimbBody_Size( model->limb, def );
-	if ( bytes == 0 )
-		return lmbError_Set( error, lmb_statusInvalidArgument,
-		                     "the integrator's step or tolerance is out of range" );
-	void *memory = lmbArena_New( arena, bytes, 1 );
-	if ( memory == NULL )
-		return lmbError_Memory( error );
 	*out = ( lmbLimbPlayer ){ .dofCount = dofCount, .inputCount = inputCount };
-	lmbStatus status = lmbLimbBody_Place( model->limb, def, memory, bytes, &out->body );
-	return status == lmb_statusOk ? status
-	                              : lmbError_Set( error, status, "a body of the model cannot be placed: %s",
-	                                              lmbStatus_Text( status ) );
+	return lmbLimb_NewBody( model, def, arena, &out->body, error );
 }
 
 lmbLimbPlayer lmbLimbPlayer_FromEquations( lmbAccelerationOf *equations, void *context, int dofCount,
@@ -145,7 +110,7 @@ lmbStatus lmbLimbPlayer_Run( lmbLimbPlayer *player, const lmbTrajectory *traject
 {
 	size_t n = (size_t)player->dofCount, m = (size_t)player->inputCount;
 	LMB_TRY( Start( player, trajectory, error ) );
-	static const double none[1] = { 0.0 }; /* without inputs a pointer is still asked for */
+	static const double none[lmbLimbMaxInputs] = { 0 }; /* a pointer is asked for even without inputs */
 	double trust = 0.0;
 	int steps = 0;
 	rollout->finiteCount = trajectory->sampleCount;
@@ -155,9 +120,10 @@ lmbStatus lmbLimbPlayer_Run( lmbLimbPlayer *player, const lmbTrajectory *traject
 		memcpy( rollout->velocities + (size_t)k * n, player->velocities, n * sizeof( double ) );
 		if ( k + 1 == trajectory->sampleCount || rollout->finiteCount < trajectory->sampleCount )
 			continue;
-		const double *u = m > 0 ? trajectory->inputs + (size_t)k * m : none;
+		const double *u = trajectory->inputs != NULL ? trajectory->inputs + (size_t)k * m : none;
 		lmbStatus status =
-		    Step( player, u, hold == lmb_inputLinear && m > 0 ? u + m : NULL, trajectory->step );
+		    Step( player, u, hold == lmb_inputLinear && trajectory->inputs != NULL ? u + m : NULL,
+		          trajectory->step );
 		if ( status == lmb_statusNumerical )
 			rollout->finiteCount = k + 1;
 		else if ( status != lmb_statusOk )

@@ -3,19 +3,7 @@
 #define LMB_EVALUATE_LIMB_PLAYER_H
 
 #include "evaluate/limb_metrics.h"
-
-#include <limber/limb.h>
-
-/* A model file in memory, loaded by the runtime. */
-typedef struct lmbLimbModelFile
-{
-	lmbArena arena;
-	lmbLimb *limb;
-} lmbLimbModelFile;
-
-/* Close also after a failure. */
-lmbStatus lmbLimbModelFile_Open( lmbLimbModelFile *model, const char *path, lmbError *error );
-void lmbLimbModelFile_Close( lmbLimbModelFile *model );
+#include "limb/load.h"
 
 /* Equations of motion: q'' (dofCount) for state and input; false when it is not finite. */
 typedef bool lmbAccelerationOf( void *context, const double *q, const double *v, const double *u, double *a );
@@ -32,8 +20,8 @@ typedef struct lmbLimbPlayer
 } lmbLimbPlayer;
 
 /* A body in the arena's memory; an error says what does not fit (dofCount, inputCount). */
-lmbStatus lmbLimbPlayer_FromModel( const lmbLimbModelFile *model, const lmbLimbDef *def, int dofCount,
-                                   int inputCount, lmbArena *arena, lmbLimbPlayer *out, lmbError *error );
+lmbStatus lmbLimbPlayer_FromModel( const lmbLimb *model, const lmbLimbDef *def, int dofCount, int inputCount,
+                                   lmbArena *arena, lmbLimbPlayer *out, lmbError *error );
 lmbLimbPlayer lmbLimbPlayer_FromEquations( lmbAccelerationOf *equations, void *context, int dofCount,
                                            int inputCount, double maxStep );
 

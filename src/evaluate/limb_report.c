@@ -37,9 +37,11 @@ json_t *lmbLimbReport_Median( json_t *const *objects, int count )
 	json_t *out = json_object();
 	const char *key;
 	json_t *first;
+	if ( count < 1 )
+		return out;
 	json_object_foreach( objects[0], key, first )
 	{
-		json_t *same[medianMax];
+		json_t *same[medianMax] = { first };
 		double numbers[medianMax];
 		int used = 0;
 		for ( int i = 0; i < count && used < medianMax; ++i )

@@ -66,36 +66,14 @@ static lmbStatus CheckModels( const lmbLimbProject *project, lmbError *error )
 	return lmb_statusOk;
 }
 
-static lmbStatus CheckRecordings( const lmbLimbProject *project, lmbError *error )
-{
-	int heldOut = 0;
-	if ( project->recordingCount == 0 )
-		return Refuse( project, NULL, error, "limb.recordings names no file, but the plant is recordings",
-		               NULL );
-	for ( int i = 0; i < project->recordingCount; ++i )
-	{
-		const lmbLimbProjectRecording *recording = &project->recordings[i];
-		const char *name = recording->name != NULL ? recording->name : recording->file;
-		heldOut += recording->heldOut ? 1 : 0;
-		for ( int k = 0; k < i; ++k )
-		{
-			const lmbLimbProjectRecording *other = &project->recordings[k];
-			if ( strcmp( name, other->name != NULL ? other->name : other->file ) == 0 )
-				return Refuse( project, name, error, "give one of the recordings a \"name\": two are called",
-				               name );
-		}
-	}
-	if ( heldOut == project->recordingCount )
-		return Refuse( project, NULL, error, "every recording is held out; none is left to learn from",
-		               NULL );
-	return lmb_statusOk;
-}
-
 lmbStatus lmbLimbProject_Check( const lmbLimbProject *project, lmbError *error )
 {
 	LMB_TRY( CheckModels( project, error ) );
 	if ( project->source == lmb_limbSourceRecordings )
-		return CheckRecordings( project, error );
+		return project->fileCount > 0
+		           ? lmb_statusOk
+		           : Refuse( project, NULL, error,
+		                     "recordings.files names no file, but the plant is recordings", NULL );
 	if ( project->source == lmb_limbSourceMujoco && project->mujoco == NULL )
 		return Refuse( project, NULL, error, "limb.model must name a file, since the plant is mujoco", NULL );
 	if ( project->motionCount == 0 )
@@ -106,6 +84,9 @@ lmbStatus lmbLimbProject_Check( const lmbLimbProject *project, lmbError *error )
 		return Refuse( project, NULL, error, "a joint's lower limit must lie below its upper one", NULL );
 	if ( project->novelVelocity[0] > project->novelVelocity[1] )
 		return Refuse( project, NULL, error, "evaluate.novel_velocity goes from a speed to a higher one",
+		               NULL );
+	if ( project->novelPosture[0] > project->novelPosture[1] )
+		return Refuse( project, NULL, error, "evaluate.novel_posture goes from a share to a higher one",
 		               NULL );
 	return lmb_statusOk;
 }

@@ -6,6 +6,7 @@
 #define LMB_LIMB_PROJECT_H
 
 #include "limb/plant.h"
+#include "limb/recording.h"
 #include "limb/train.h"
 #include "project/table.h"
 
@@ -58,13 +59,6 @@ typedef struct lmbLimbProjectModel
 	lmbLimbChoice best; /* of several seeds: true, the one that the stopping set likes best; false, medians */
 } lmbLimbProjectModel;
 
-typedef struct lmbLimbProjectRecording
-{
-	const char *file;
-	const char *name; /* NULL: the file's */
-	bool heldOut;
-} lmbLimbProjectRecording;
-
 /* Tests by their names in metrics.json, in the order of the table. */
 typedef enum lmbLimbTestKind
 {
@@ -89,8 +83,11 @@ typedef struct lmbLimbProject
 	lmbArmDef arm;      /* limits in degrees as the file has them; lmbLimbProject_ArmDef converts */
 	double shoulderLimits[2], elbowLimits[2]; /* degrees */
 
-	const lmbLimbProjectRecording *recordings; /* (recordingCount) */
-	int recordingCount;
+	lmbRecordingDef recording;
+	const char *const *files; /* (fileCount) recordings */
+	int fileCount;
+	const char *const *heldOut; /* (heldOutCount) patterns of recordings' names */
+	int heldOutCount;
 
 	double rate, duration;               /* Hz, s */
 	double startRange;                   /* share of the plant's range of starting angles that is used */
@@ -110,6 +107,7 @@ typedef struct lmbLimbProject
 	double step;                /* s */
 	double testNoise;           /* degrees */
 	double novelVelocity[2];    /* degrees/s: starting speeds, from and to, of either sign */
+	double novelPosture[2];     /* share of half the plant's range of starting positions, from its middle */
 	double pulse, pulseTime;    /* share of the inputs' range, s */
 	const double *sampleCounts; /* (sampleCountCount) */
 	int sampleCountCount;

@@ -15,12 +15,16 @@ static const char *const methodNames[] = { "auto", "regression", "shooting", NUL
 static const char *const choiceNames[] = { "auto", "true", "false", NULL };
 static const char *const integratorNames[] = { "semi_implicit_euler", "rk4", "implicit_midpoint",
                                                "dormand_prince", NULL };
+static const char *const holdNames[] = { "held", "linear", NULL };
 static const char *const testNames[] = { "held_out",  "novel_velocity", "novel_posture", "pulse",
                                          "half_rate", "double_rate",    "noise",         NULL };
 
 static const lmbProjectSection sections[] = {
     { "", "What holds for all stages." },
     { "limb", "What moves. The only section that must be there." },
+    { "recordings",
+      "Files of a limb that was measured, when `limb.plant` is recordings; the stage `simulate` "
+      "reads them. docs/formats/recordings.md says what is guessed when a key is left out." },
     { "motions", "What the models learn from, sampled from a reference solution; the stage `simulate`." },
     { "train", "The models; the stage `train`." },
     { "evaluate", "What they are judged on, none of it seen in training; the stage `evaluate`." },
@@ -32,7 +36,7 @@ static const lmbProjectSection sections[] = {
 static const lmbLimbProjectMotion defaultMotion = { .kind = lmb_limbMotionTorques,
                                                     .count = 100,
                                                     .duration = UNSET,
-                                                    .effort = 1.0,
+                                                    .effort = 0.5,
                                                     .bandwidth = 2.0,
                                                     .speed = 60.0,
                                                     .noise = 0.1 };
@@ -45,11 +49,8 @@ static const lmbLimbProjectModel defaultModel = { .kind = lmb_limbLagrangian,
                                                   .window = UNSET,
                                                   .variants = true,
                                                   .seeds = 1 };
-static const lmbLimbProjectRecording defaultRecording = { 0 };
 
 static const lmbProjectRecord records[] = {
-    { "recording", sizeof( lmbLimbProjectRecording ), &defaultRecording, "file",
-      "Entries of `limb.recordings`. The name of a file alone stands for an entry with that `file`." },
     { "motion", sizeof( lmbLimbProjectMotion ), &defaultMotion, "kind",
       "Entries of `motions.train`. A kind alone stands for an entry with that `kind`." },
     { "model", sizeof( lmbLimbProjectModel ), &defaultModel, "kind",
@@ -57,9 +58,9 @@ static const lmbProjectRecord records[] = {
 };
 
 static const lmbLimbProjectMotion defaultMotions[] = {
-    { lmb_limbMotionTorques, 120, UNSET, 1.0, 2.0, 60.0, 0.1 },
-    { lmb_limbMotionReaches, 60, UNSET, 1.0, 2.0, 0.0, 0.1 },
-    { lmb_limbMotionSwings, 20, UNSET, 1.0, 2.0, 120.0, 0.1 },
+    { lmb_limbMotionTorques, 120, UNSET, 0.5, 2.0, 60.0, 0.1 },
+    { lmb_limbMotionReaches, 60, UNSET, 0.5, 2.0, 0.0, 0.1 },
+    { lmb_limbMotionSwings, 20, UNSET, 0.5, 2.0, 120.0, 0.1 },
 };
 static const int defaultTests[] = { lmb_limbTestHeldOut, lmb_limbTestNovelVelocity, lmb_limbTestNovelPosture,
                                     lmb_limbTestPulse,   lmb_limbTestHalfRate,      lmb_limbTestDoubleRate };
@@ -69,6 +70,7 @@ static const int defaultTests[] = { lmb_limbTestHeldOut, lmb_limbTestNovelVeloci
 #define IN( record, field ) .offset = offsetof( record, field )
 #define RANGE( low, high ) .minimum = ( low ), .maximum = ( high )
 #define KINDS_OWN "the kind's own"
+#define GUESSED "guessed from the names"
 
 static const lmbProjectKey keys[] = {
     { "", "name", lmb_keyText, AT( name ), .unset = "the file's name, or its folder's for project.yaml",
@@ -81,8 +83,6 @@ static const lmbProjectKey keys[] = {
               "equations nobody knows." },
     { "limb", "model", lmb_keyPath, AT( mujoco ), .unset = "none",
       .says = "The MuJoCo model (MJCF) when `plant` is mujoco: hinges and slides, driven by its actuators." },
-    { "limb", "recordings", lmb_keyRecords, AT( recordings ), COUNT_AT( recordingCount ),
-      .record = "recording", .says = "The files when `plant` is recordings." },
     { "limb", "body_mass", lmb_keyNumber, AT( arm.bodyMass ), RANGE( 1.0, 500.0 ), .unit = "kg",
       .says = "Of the arm's owner; segments follow from it by de Leva's table." },
     { "limb", "body_height", lmb_keyNumber, AT( arm.bodyHeight ), RANGE( 0.3, 3.0 ), .unit = "m",
@@ -104,6 +104,40 @@ static const lmbProjectKey keys[] = {
       .unit = "N m s/rad^2", .says = "Damping inside a limit, by depth." },
     { "limb", "muscles", lmb_keyFlag, AT( arm.muscles ),
       .says = "Six muscles drive the arm in place of torques; inputs are activations." },
+
+    { "recordings", "files", lmb_keyPaths, AT( files ), COUNT_AT( fileCount ),
+      .says = "CSV, .sto, .mot, .npy or .npz." },
+    { "recordings", "held_out", lmb_keyTexts, AT( heldOut ), COUNT_AT( heldOutCount ),
+      .says = "Recordings that only judge, by the names of their files without ending; `*` stands for any "
+              "letters, `?` for one." },
+    { "recordings", "time", lmb_keyText, AT( recording.time ), .unset = GUESSED,
+      .says = "Column of the time." },
+    { "recordings", "positions", lmb_keyText, AT( recording.positions ), .unset = GUESSED,
+      .says = "Columns of the angles, separated by commas; `*` stands for any letters, `#3` for the third." },
+    { "recordings", "velocities", lmb_keyText, AT( recording.velocities ), .unset = GUESSED,
+      .says = "Columns of the speeds; \"\": none." },
+    { "recordings", "accelerations", lmb_keyText, AT( recording.accelerations ), .unset = GUESSED,
+      .says = "Columns of the accelerations; \"\": none." },
+    { "recordings", "inputs", lmb_keyText, AT( recording.inputs ), .unset = GUESSED,
+      .says = "Columns of the torques, forces or activations; \"\": none." },
+    { "recordings", "degrees", lmb_keyText, AT( recording.degrees ), .unset = GUESSED,
+      .says = "Columns in degrees." },
+    { "recordings", "radians", lmb_keyText, AT( recording.radians ), .unset = GUESSED,
+      .says = "Columns in radians." },
+    { "recordings", "slides", lmb_keyText, AT( recording.slides ), .unset = "none",
+      .says = "Positions that are metres." },
+    { "recordings", "time_unit", lmb_keyNumber, AT( recording.timeUnit ), RANGE( 0.0, 1e6 ), .unit = "s",
+      .says = "One unit of the time column; 0: as the file says." },
+    { "recordings", "rate", lmb_keyNumber, AT( recording.rate ), RANGE( 0.0, 1e6 ), .unit = "Hz",
+      .says = "Resample to this; 0: the recording's own." },
+    { "recordings", "longest_gap", lmb_keyNumber, AT( recording.longestGap ), RANGE( 0.0, 1e6 ), .unit = "s",
+      .says = "Longer gaps split a recording; 0: five steps." },
+    { "recordings", "unwrap", lmb_keyFlag, AT( recording.unwrap ),
+      .says = "Angles that jump by more than half a turn go on instead." },
+    { "recordings", "absolute", lmb_keyFlag, AT( recording.absolute ),
+      .says = "Turn angles against the world into angles against the segment before." },
+    { "recordings", "hold", lmb_keyChoice, AT( recording.hold ), .choices = holdNames,
+      .says = "What inputs do between samples." },
 
     { "motions", "rate", lmb_keyNumber, AT( rate ), RANGE( 1.0, 10000.0 ), .unit = "Hz",
       .says = "Samples per second; an input holds from one sample to the next." },
@@ -137,6 +171,10 @@ static const lmbProjectKey keys[] = {
       .says = "Noise on measured angles in the test `noise`." },
     { "evaluate", "novel_velocity", lmb_keyVector, AT( novelVelocity ), .length = 2, RANGE( 0.0, 10000.0 ),
       .unit = "degrees/s", .says = "Starting speeds of the novel tests, from and to, of either sign." },
+    { "evaluate", "novel_posture", lmb_keyVector, AT( novelPosture ), .length = 2, RANGE( 0.0, 100.0 ),
+      .says =
+          "Starting positions of `novel_posture`, from and to, as shares of half the plant's range from its "
+          "middle; training starts within `motions.start_range`." },
     { "evaluate", "pulse", lmb_keyNumber, AT( pulse ), RANGE( 0.0, 100.0 ),
       .says = "Height of a pulse, as a share of the input's range." },
     { "evaluate", "pulse_time", lmb_keyNumber, AT( pulseTime ), RANGE( 0.001, 60.0 ), .unit = "s",
@@ -144,13 +182,6 @@ static const lmbProjectKey keys[] = {
     { "evaluate", "samples", lmb_keyNumbers, AT( sampleCounts ), COUNT_AT( sampleCountCount ),
       RANGE( 10.0, 1e9 ),
       .says = "Train models that have `variants` also on so many samples, and judge them on `held_out`." },
-
-    { "recording", "file", lmb_keyPath, IN( lmbLimbProjectRecording, file ),
-      .says = "CSV, .sto, .mot, .npy or .npz. Must be there." },
-    { "recording", "name", lmb_keyText, IN( lmbLimbProjectRecording, name ), .unset = "the file's name",
-      .says = "What it is called in results; names must differ." },
-    { "recording", "held_out", lmb_keyFlag, IN( lmbLimbProjectRecording, heldOut ),
-      .says = "Only judges; nothing is learned from it." },
 
     { "motion", "kind", lmb_keyChoice, IN( lmbLimbProjectMotion, kind ), .choices = motionNames,
       .says = "Smooth random inputs; reaches between random postures; free swings." },
@@ -163,7 +194,8 @@ static const lmbProjectKey keys[] = {
     { "motion", "bandwidth", lmb_keyNumber, IN( lmbLimbProjectMotion, bandwidth ), RANGE( 0.01, 1000.0 ),
       .unit = "Hz", .says = "Of random inputs." },
     { "motion", "speed", lmb_keyNumber, IN( lmbLimbProjectMotion, speed ), RANGE( 0.0, 10000.0 ),
-      .unit = "degrees/s", .says = "Starting speeds lie between minus and plus this." },
+      .unit = "degrees/s",
+      .says = "Starting speeds lie between minus and plus this; reaches start at rest." },
     { "motion", "noise", lmb_keyNumber, IN( lmbLimbProjectMotion, noise ), RANGE( 0.0, 10.0 ),
       .says = "Random part of a reach's inputs, as a share of the inputs' range." },
 
@@ -192,9 +224,11 @@ static const lmbProjectKey keys[] = {
     { "model", "friction", lmb_keyChoice, IN( lmbLimbProjectModel, frictionNetwork ), .choices = choiceNames,
       .says = "Lagrangian: damping that depends on posture and speed. auto: unless the plant has none." },
     { "model", "drive", lmb_keyChoice, IN( lmbLimbProjectModel, driveNetwork ), .choices = choiceNames,
-      .says = "Lagrangian: learned moment arms. auto: where inputs are not joint torques." },
+      .says =
+          "Lagrangian: learned moment arms. auto: where inputs are not joint torques, one for each joint." },
     { "model", "invariance", lmb_keyChoice, IN( lmbLimbProjectModel, invariance ), .choices = choiceNames,
-      .says = "Nothing depends on the first angle. auto: the plant says it; for recordings, tried." },
+      .says = "Nothing depends on the first angle. auto: the plant says it; for recordings, tried; never for "
+              "plain." },
     { "model", "absolute_angles", lmb_keyFlag, IN( lmbLimbProjectModel, absoluteAngles ),
       .says = "Angles are against the world, not against the segment before." },
     { "model", "variants", lmb_keyFlag, IN( lmbLimbProjectModel, variants ),
@@ -214,6 +248,7 @@ static void Defaults( void *out )
 	project->shoulderLimits[1] = 150.0;
 	project->elbowLimits[0] = 0.0;
 	project->elbowLimits[1] = 145.0;
+	project->recording = lmbDefaultRecordingDef();
 	project->rate = 100.0;
 	project->duration = 5.0;
 	project->startRange = 0.6;
@@ -229,8 +264,10 @@ static void Defaults( void *out )
 	project->integrator = lmb_integratorRk4;
 	project->step = 0.005;
 	project->testNoise = 0.5;
-	project->novelVelocity[0] = 120.0;
-	project->novelVelocity[1] = 240.0;
+	project->novelVelocity[0] = 250.0;
+	project->novelVelocity[1] = 400.0;
+	project->novelPosture[0] = 1.1;
+	project->novelPosture[1] = 1.6;
 	project->pulse = 1.0;
 	project->pulseTime = 0.1;
 }

@@ -13,6 +13,7 @@ typedef struct Text
 	char *data;
 	size_t used, capacity;
 	bool failed;
+	bool brief; /* of a list's entries, only what differs from the defaults; for people */
 } Text;
 
 static void Append( Text *text, const char *format, ... ) __attribute__( ( format( printf, 2, 3 ) ) );
@@ -115,6 +116,7 @@ static void AppendValue( Text *text, const lmbProjectTable *table, const lmbProj
 		Append( text, "]" );
 		break;
 	case lmb_keyTexts:
+	case lmb_keyPaths:
 	case lmb_keyNames:
 		Append( text, "[" );
 		for ( int i = 0; i < count; ++i )
@@ -135,6 +137,28 @@ static void AppendValue( Text *text, const lmbProjectTable *table, const lmbProj
 	}
 }
 
+/* Whether an entry's member says nothing: it is the default and not what the entry is called by. */
+static bool IsDefault( const lmbProjectRecord *record, const lmbProjectKey *member, const char *entry )
+{
+	const char *usual = (const char *)record->defaults + member->offset, *value = entry + member->offset;
+	if ( record->shorthand != NULL && strcmp( record->shorthand, member->name ) == 0 )
+		return false;
+	switch ( member->kind )
+	{
+	case lmb_keyNumber:
+		return memcmp( value, usual, sizeof( double ) ) == 0;
+	case lmb_keyCount:
+	case lmb_keyChoice:
+		return memcmp( value, usual, sizeof( int ) ) == 0;
+	case lmb_keyFlag:
+		return *(const bool *)value == *(const bool *)usual;
+	case lmb_keyText:
+		return *(const char *const *)value == *(const char *const *)usual;
+	default:
+		return false;
+	}
+}
+
 static void AppendRecords( Text *text, const lmbProjectTable *table, const lmbProjectKey *key,
                            const char *base )
 {
@@ -144,14 +168,18 @@ static void AppendRecords( Text *text, const lmbProjectTable *table, const lmbPr
 	Append( text, "[" );
 	for ( int i = 0; i < count; ++i )
 	{
+		const char *entry = entries + (size_t)i * record->size, *separator = "";
 		Append( text, i > 0 ? ", {" : "{" );
 		for ( int k = 0; k < table->keyCount; ++k )
 		{
 			const lmbProjectKey *member = &table->keys[k];
 			if ( strcmp( member->section, record->name ) != 0 )
 				continue;
-			Append( text, " %s: ", member->name );
-			AppendValue( text, table, member, entries + (size_t)i * record->size );
+			if ( text->brief && IsDefault( record, member, entry ) )
+				continue;
+			Append( text, "%s %s: ", separator, member->name );
+			AppendValue( text, table, member, entry );
+			separator = text->brief ? "," : "";
 		}
 		Append( text, " }" );
 	}
@@ -222,6 +250,9 @@ static void AppendRange( Text *text, const lmbProjectKey *key )
 	case lmb_keyTexts:
 		Append( text, "a list of names" );
 		break;
+	case lmb_keyPaths:
+		Append( text, "a list of files" );
+		break;
 	case lmb_keyNames:
 		Append( text, "a list of %s", key->what->many );
 		break;
@@ -241,7 +272,7 @@ static void PrintKeys( FILE *stream, const char *section, const lmbProjectFile *
 		if ( strcmp( key->section, section ) != 0 )
 			continue;
 		lmbArena arena = { 0 };
-		Text value = { .arena = &arena }, range = { .arena = &arena };
+		Text value = { .arena = &arena, .brief = true }, range = { .arena = &arena };
 		AppendDefault( &value, key, defaults );
 		AppendRange( &range, key );
 		fprintf( stream, "| `%s` | %s | %s | %s | %s |\n", key->name, value.data != NULL ? value.data : "",
@@ -255,7 +286,7 @@ static void PrintDefault( FILE *stream, const lmbProjectFile *defaults, const lm
 {
 	const lmbProjectTable *table = defaults->table;
 	lmbArena arena = { 0 };
-	Text value = { .arena = &arena }, range = { .arena = &arena };
+	Text value = { .arena = &arena, .brief = true }, range = { .arena = &arena };
 	AppendValue( &value, table, key, (const char *)defaults );
 	AppendRange( &range, key );
 	const char *indent = key->section[0] == 0 ? "" : "  ";

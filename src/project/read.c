@@ -140,6 +140,9 @@ static void KindName( const lmbProjectKey *key, char *out, size_t capacity )
 	case lmb_keyTexts:
 		snprintf( out, capacity, "a list of names" );
 		return;
+	case lmb_keyPaths:
+		snprintf( out, capacity, "a list of files" );
+		return;
 	case lmb_keyNames:
 		snprintf( out, capacity, "a list of %s", key->what->many );
 		return;
@@ -249,9 +252,10 @@ static lmbStatus ReadText( const Reader *reader, const yaml_node_t *node, const 
 		return WrongKind( reader, node, key );
 	lmbArena *arena = &reader->file->arena;
 	char joined[4096];
-	if ( key->kind == lmb_keyPath )
+	bool path = key->kind == lmb_keyPath || key->kind == lmb_keyPaths;
+	if ( path )
 		LMB_TRY( lmbPath_Join( joined, sizeof( joined ), reader->folder, text, reader->error ) );
-	char *copy = lmbArena_String( arena, key->kind == lmb_keyPath ? joined : text );
+	char *copy = lmbArena_String( arena, path ? joined : text );
 	lmbProjectPlace *place = LMB_NEW( arena, lmbProjectPlace, 1 );
 	if ( copy == NULL || place == NULL )
 		return lmbError_Memory( reader->error );
@@ -397,6 +401,7 @@ static lmbStatus ReadValue( const Reader *reader, const yaml_node_t *node, const
 	case lmb_keyChoices:
 		return ReadChoices( reader, node, key, at, count );
 	case lmb_keyTexts:
+	case lmb_keyPaths:
 	case lmb_keyNames:
 		return ReadTexts( reader, node, key, at, count );
 	case lmb_keyRecords:

@@ -23,6 +23,7 @@ typedef enum lmbKeyKind
 	lmb_keyVector,  /* double[length] */
 	lmb_keyNumbers, /* const double *, and int at countOffset */
 	lmb_keyTexts,   /* const char *const *, and int at countOffset */
+	lmb_keyPaths,   /* the same, each as for lmb_keyPath */
 	lmb_keyNames,   /* the same, each as for lmb_keyName */
 	lmb_keyChoices, /* const int *, each a choice, none twice, and int at countOffset */
 	lmb_keyRecords  /* const record *, and int at countOffset */

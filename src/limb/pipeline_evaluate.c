@@ -1,0 +1,240 @@
+/* The stage `evaluate`: every model on every test, beside the true equations. */
+#include "limb/pipeline_private.h"
+
+#include "evaluate/limb_report.h"
+
+#include <math.h>
+#include <string.h>
+
+/* One test at work. */
+typedef struct Testing
+{
+	lmbLimbPipeline *pipeline;
+	lmbLimbTestSet set;
+	lmbLimbJudgeDef def;
+	bool judged;     /* some of its motions are judged for less than the last time */
+	json_t *models;  /* of metrics.json */
+	double progress; /* scores so far, of total */
+	double total;
+} Testing;
+
+static bool PlantEquations( void *context, const double *q, const double *v, const double *u, double *a )
+{
+	return lmbPlant_Acceleration( context, q, v, u, a );
+}
+
+/* The object models.NAME.tests. */
+static json_t *TestsOf( json_t *models, const char *name )
+{
+	json_t *model = json_object_get( models, name );
+	if ( model == NULL )
+	{
+		model = json_object();
+		json_object_set_new( models, name, model );
+		json_object_set_new( model, "tests", json_object() );
+	}
+	return json_object_get( model, "tests" );
+}
+
+static lmbStatus Score( Testing *testing, const lmbLimbContender *contender, json_t **out, lmbError *error )
+{
+	lmbLimbScore score;
+	lmbJob *job = &testing->pipeline->stages.job;
+	if ( lmbJob_Cancelled( job ) )
+		return lmbJob_CancelledStatus( error );
+	LMB_TRY( lmbLimbScore_Of( contender, &testing->set, &testing->def, job, &score, error ) );
+	testing->progress += 1.0;
+	lmbJob_Progress( job, "scores", testing->progress, testing->total, testing->set.name );
+	*out = lmbLimbReport_Score( &score, testing->judged );
+	return *out != NULL ? lmb_statusOk : lmbError_Memory( error );
+}
+
+/* What the stage `train` said about a task. */
+static const json_t *TaskFacts( const lmbLimbPipeline *pipeline, const lmbLimbTask *task )
+{
+	const json_t *stamp = json_object_get( pipeline->stages.stamps, "train" );
+	return json_object_get( json_object_get( stamp, "facts" ), task->stem );
+}
+
+/* One model: its seeds on the test, and of them the best or the medians. variant as lmbLimbTask.test. */
+static lmbStatus ScoreModel( Testing *testing, const lmbLimbProjectModel *model, const char *variant,
+                             lmbError *error )
+{
+	lmbLimbPipeline *pipeline = testing->pipeline;
+	json_t *scores[128], *chosen = NULL;
+	int count = 0, best = 0;
+	double least = INFINITY;
+	lmbStatus status = lmb_statusOk;
+	for ( int i = 0; i < pipeline->taskCount && status == lmb_statusOk && count < 128; ++i )
+	{
+		const lmbLimbTask *task = &pipeline->tasks[i];
+		bool same =
+		    variant == NULL ? task->test == NULL : task->test != NULL && strcmp( task->test, variant ) == 0;
+		if ( task->model != model || !same )
+			continue;
+		char name[300];
+		lmbLimbPipeline_TaskFile( task, ".safetensors", name, sizeof( name ) );
+		lmbLimbContender contender = { .path = lmbStages_Path( &pipeline->stages, name ) };
+		status = contender.path != NULL ? Score( testing, &contender, &scores[count], error )
+		                                : lmbError_Memory( error );
+		if ( status != lmb_statusOk )
+			break;
+		double loss = json_number_value( json_object_get( TaskFacts( pipeline, task ), "stop_loss" ) );
+		if ( loss < least )
+		{
+			least = loss;
+			best = count;
+		}
+		count += 1;
+	}
+	bool recurrent = model->kind == lmb_limbGru || model->kind == lmb_limbLstm;
+	bool takeBest = model->best == lmb_limbChoiceAuto ? recurrent : model->best == lmb_limbChoiceTrue;
+	if ( status == lmb_statusOk && count > 0 )
+		chosen = takeBest ? json_incref( scores[best] ) : lmbLimbReport_Median( scores, count );
+	if ( chosen != NULL )
+		json_object_set_new( TestsOf( testing->models, lmbLimbModel_Name( model ) ), testing->set.name,
+		                     chosen );
+	for ( int i = 0; i < count; ++i )
+		json_decref( scores[i] );
+	return status;
+}
+
+/* Equations as a row of reference. */
+static lmbStatus ScoreEquations( Testing *testing, const char *name, lmbAccelerationOf *equations,
+                                 void *const *contexts, lmbError *error )
+{
+	lmbLimbContender contender = { .equations = equations, .contexts = contexts };
+	json_t *score;
+	LMB_TRY( Score( testing, &contender, &score, error ) );
+	json_object_set_new( TestsOf( testing->models, name ), testing->set.name, score );
+	return lmb_statusOk;
+}
+
+/* The test itself: how many motions of what length, and how far the plant amplifies errors in them. */
+static lmbStatus DescribeTest( Testing *testing, lmbArena *arena, json_t *tests, lmbError *error )
+{
+	static const char *const keys[] = { "amplification_1s", "amplification_5s", "amplification_10s" };
+	lmbLimbPipeline *pipeline = testing->pipeline;
+	const lmbTrajectories *truth = testing->set.truth;
+	const lmbTrajectory *first = &truth->items[0];
+	json_t *test = json_pack( "{s:i, s:f, s:f}", "motions", truth->count, "rate_hz", 1.0 / first->step,
+	                          "duration_s", ( first->sampleCount - 1 ) * first->step );
+	json_object_set_new( tests, testing->set.name, test );
+	if ( pipeline->plants == NULL )
+		return lmb_statusOk;
+	double median[lmbLimbTimeCount], *times = LMB_NEW( arena, double, truth->count );
+	if ( times == NULL )
+		return lmbError_Memory( error );
+	LMB_TRY(
+	    lmbLimbAmplification_Of( pipeline->plants, truth, &pipeline->stages.job, median, times, error ) );
+	testing->set.judgedTimes = times;
+	for ( int t = 0; t < lmbLimbTimeCount; ++t )
+		if ( !isnan( median[t] ) )
+			json_object_set_new( test, keys[t], json_real( median[t] ) );
+	double last = lmbLimbTimes[lmbLimbTimeCount - 1];
+	for ( int i = 0; i < truth->count; ++i )
+	{
+		double end = ( truth->items[i].sampleCount - 1 ) * truth->items[i].step;
+		testing->judged = testing->judged || times[i] < 0.999 * ( end < last ? end : last );
+	}
+	double *sorted = LMB_NEW( arena, double, truth->count );
+	if ( sorted == NULL )
+		return lmbError_Memory( error );
+	memcpy( sorted, times, (size_t)truth->count * sizeof( double ) );
+	if ( testing->judged )
+		json_object_set_new( test, "judged_s", json_real( lmbMedian( sorted, truth->count ) ) );
+	return lmb_statusOk;
+}
+
+static lmbStatus RunTest( Testing *testing, const char *variant, json_t *tests, lmbArena *arena,
+                          lmbError *error )
+{
+	lmbLimbPipeline *pipeline = testing->pipeline;
+	testing->judged = false;
+	testing->set.judgedTimes = NULL;
+	LMB_TRY( DescribeTest( testing, arena, tests, error ) );
+	for ( int i = 0; i < pipeline->project->modelCount; ++i )
+		LMB_TRY( ScoreModel( testing, &pipeline->project->models[i], variant, error ) );
+	if ( pipeline->plants == NULL || variant != NULL )
+		return lmb_statusOk;
+	return ScoreEquations( testing, "truth", PlantEquations, (void *const *)pipeline->plants, error );
+}
+
+static lmbStatus LoadAndRun( Testing *testing, lmbLimbTestKind data, const char *variant, json_t *tests,
+                             json_t *heldOut, lmbError *error )
+{
+	lmbTrajectories *set;
+	lmbArena arena = { 0 };
+	LMB_TRY( lmbLimbPipeline_LoadTest( testing->pipeline, data, &set, error ) );
+	testing->set.name = variant != NULL ? variant : lmbLimbTest_Name( data );
+	testing->set.truth = set;
+	lmbStatus status = set->count > 0 ? RunTest( testing, variant, tests, &arena, error )
+	                                  : lmbError_Set( error, lmb_statusCorrupt,
+	                                                  "the test \"%s\" has no motions", testing->set.name );
+	for ( int i = 0; heldOut != NULL && i < set->count; ++i )
+		json_array_append_new( heldOut, json_string( set->items[i].name ) );
+	lmbArena_Free( &arena );
+	lmbTrajectories_Free( set );
+	return status;
+}
+
+/* Parameters and losses of each model, of its first seed. */
+static void DescribeModels( const lmbLimbPipeline *pipeline, json_t *models )
+{
+	for ( int i = 0; i < pipeline->taskCount; ++i )
+	{
+		const lmbLimbTask *task = &pipeline->tasks[i];
+		json_t *model = json_object_get( models, lmbLimbModel_Name( task->model ) );
+		if ( model == NULL || task->test != NULL || task->seed > 0 )
+			continue;
+		const json_t *facts = TaskFacts( pipeline, task );
+		json_object_set( model, "parameters", json_object_get( facts, "parameters" ) );
+		json_object_set( model, "training_s", json_object_get( facts, "seconds" ) );
+		json_object_set_new( model, "seeds", json_integer( task->model->seeds ) );
+	}
+}
+
+static lmbStatus RunTests( Testing *testing, json_t *tests, json_t *heldOut, lmbError *error )
+{
+	lmbLimbPipeline *pipeline = testing->pipeline;
+	const lmbLimbProject *project = pipeline->project;
+	bool recordings = project->source == lmb_limbSourceRecordings;
+	int full = recordings ? 1 : project->testCount - lmbLimbPipeline_HasTest( pipeline, lmb_limbTestNoise );
+	for ( int i = 0; i < pipeline->taskCount; ++i )
+		testing->total += pipeline->tasks[i].test != NULL ? 1.0 : full;
+	testing->total += recordings ? 0.0 : full;
+	for ( int i = 0; i < lmb_limbTestCount; ++i )
+	{
+		bool wanted =
+		    recordings ? i == lmb_limbTestHeldOut : lmbLimbPipeline_HasTest( pipeline, (lmbLimbTestKind)i );
+		if ( wanted && i != lmb_limbTestNoise )
+			LMB_TRY( LoadAndRun( testing, (lmbLimbTestKind)i, NULL, tests,
+			                     i == lmb_limbTestHeldOut ? heldOut : NULL, error ) );
+	}
+	/* Variants of training, each judged once, on the held-out motions. */
+	for ( int i = 0; i < pipeline->taskCount; ++i )
+	{
+		const char *variant = pipeline->tasks[i].test;
+		if ( variant != NULL && json_object_get( tests, variant ) == NULL )
+			LMB_TRY( LoadAndRun( testing, lmb_limbTestHeldOut, variant, tests, NULL, error ) );
+	}
+	DescribeModels( pipeline, testing->models );
+	return lmb_statusOk;
+}
+
+lmbStatus lmbLimbPipeline_RunEvaluate( void *context, json_t *facts, lmbError *error )
+{
+	lmbLimbPipeline *pipeline = context;
+	LMB_TRY( lmbLimbPipeline_NeedPlants( pipeline, error ) );
+	LMB_TRY( lmbLimbPipeline_NeedTasks( pipeline, error ) );
+	json_t *tests = json_object(), *models = json_object(), *heldOut = json_array();
+	json_object_set_new( facts, "held_out_motions", heldOut );
+	json_object_set_new( facts, "tests", tests );
+	json_object_set_new( facts, "models", models );
+	Testing testing = { .pipeline = pipeline,
+	                    .def = { .integrator = pipeline->project->integrator,
+	                             .step = pipeline->project->step,
+	                             .plants = (lmbPlant *const *)pipeline->plants },
+	                    .models = models };
+	return RunTests( &testing, tests, heldOut, error );
+}
