@@ -47,15 +47,20 @@ typedef struct lmbTrajectories
 	lmbTrajectory *items; /* (count) */
 } lmbTrajectories;
 
-/* Arrays are made in the set's arena by the caller. Everything finite, names unique. */
+/* Everything finite, names unique and not empty, else lmb_statusNumerical or lmb_statusInvalidArgument. Load
+ * takes no memory beyond what the file holds; a file that lies is lmb_statusCorrupt, with its path. */
 lmbStatus lmbTrajectories_Save( const lmbTrajectories *set, const char *path, lmbError *error );
 lmbStatus lmbTrajectories_Load( const char *path, lmbTrajectories **out, lmbError *error );
 void lmbTrajectories_Free( lmbTrajectories *set ); /* NULL is fine */
+/* That no two trajectories have one name. */
+lmbStatus lmbTrajectories_CheckNames( const lmbTrajectories *set, lmbError *error );
 
-/* An empty set with room for count trajectories, names "q1".., "tau1".. until set otherwise. */
+/* An empty set with room for count >= 1 trajectories, names "q1".., "tau1".. until set otherwise (to strings
+ * in the set's arena). */
 lmbStatus lmbTrajectories_New( int dofCount, int inputCount, int count, lmbTrajectories **out,
                                lmbError *error );
-/* Room for one trajectory's arrays, zeroed. accelerations and velocities as asked for. */
+/* Room for one trajectory's arrays in the set's arena, zeroed; name is copied. accelerations and velocities
+ * as asked for. Not for several threads at a time; filling the arrays is. */
 lmbStatus lmbTrajectories_Allocate( lmbTrajectories *set, int index, const char *name, int sampleCount,
                                     double step, bool velocities, bool accelerations, lmbError *error );
 
