@@ -3,6 +3,7 @@
 #include "flesh/pipeline_private.h"
 
 #include "base/files.h"
+#include "flesh/compact.h"
 #include "flesh/model.h"
 #include "flesh/pipeline_results.h"
 
@@ -183,6 +184,9 @@ static lmbStatus RunFit( void *context, json_t *facts, lmbError *error )
 	return status;
 }
 
+/* m: what storing shapes as bytes may cost, RMS over the soft skin; measured and stated after each run. */
+static const double compactTolerance = 4e-5;
+
 static lmbStatus RunModel( void *context, json_t *facts, lmbError *error )
 {
 	lmbPipeline *pipeline = context;
@@ -193,7 +197,16 @@ static lmbStatus RunModel( void *context, json_t *facts, lmbError *error )
 	char *path = lmbStages_Path( &pipeline->stages, "model.safetensors" );
 	LMB_TRY( lmbModel_Write( pipeline->character, pipeline->tissue, pipeline->network, pipeline->springs,
 	                         path, error ) );
+	lmbCompactReport report;
+	LMB_TRY( lmbPipeline_NeedMotions( pipeline, error ) );
+	LMB_TRY( lmbModel_Compact( path, (const lmbMotion *const *)pipeline->motions, pipeline->motionCount,
+	                           compactTolerance, &report, error ) );
 	lmbStages_Wrote( &pipeline->stages, "model.safetensors" );
+	if ( report.compact )
+	{
+		json_object_set_new( facts, "compact_rms_mm", json_real( 1e3 * report.rms ) );
+		json_object_set_new( facts, "compact_max_mm", json_real( 1e3 * report.max ) );
+	}
 	lmbModel model;
 	lmbStatus status = lmbModel_Open( &model, path, error );
 	if ( status == lmb_statusOk )
@@ -242,7 +255,7 @@ const lmbStageSpec lmbFleshStages[lmb_stageCount] = {
                        .sections = { "fit", "simulate" },
                        .run = RunFit },
     [lmb_stageModel] = { .name = "model",
-                         .version = 1,
+                         .version = 2,
                          .needs = BIT( lmb_stageTissue ) | BIT( lmb_stageTrain ) | BIT( lmb_stageFit ),
                          .drops = BIT( lmb_stageTrain ),
                          .instant = true,

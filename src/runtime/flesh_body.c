@@ -97,7 +97,8 @@ static void TakeAll( lmbCarver *carver, lmbFleshBody *body )
 	for ( int i = 0; i < 3; ++i )
 		body->modeAmounts[i] = lmbCarver_Take( carver, (size_t)model->modePad, sizeof( float ) );
 	body->nextLogs = lmbCarver_Take( carver, (size_t)model->modePad, sizeof( float ) );
-	body->still = lmbCarver_Take( carver, (size_t)model->softBlockCount + 1, 3 * lmbLanes * sizeof( float ) );
+	size_t stillBlocks = model->networkColumns.blocks != NULL ? 0 : (size_t)model->softBlockCount + 1;
+	body->still = lmbCarver_Take( carver, stillBlocks, 3 * lmbLanes * sizeof( float ) );
 	/* Normals read four floats where a vertex has three. */
 	body->positions = lmbCarver_Take( carver, vertices + 1, 3 * sizeof( float ) );
 	if ( !body->def.normals )

@@ -62,11 +62,11 @@ struct lmbFleshBody
 	float *features;               /* (featureCount) */
 	float *amplitudes;             /* (coefficientCount) */
 	float *scratch[3];             /* network and forcing: inputs, and two of outputs */
-	float *still;                  /* ((softBlockCount + 1) x 3 x lmbLanes) B z, bind axes */
-	float *modeAmounts[3];         /* (modePad) amplitudes, and forcing at start and end */
-	float *nextLogs;               /* (modePad) log ratios of this frame */
-	float *positions, *normals;    /* (vertexCount x 3) m, model space */
-	float *normalSums;             /* lmbNormals */
+	float *still; /* ((softBlockCount + 1) x 3 x lmbLanes) B z, bind axes; none where blocks sum their own */
+	float *modeAmounts[3];      /* (modePad) amplitudes, and forcing at start and end */
+	float *nextLogs;            /* (modePad) log ratios of this frame */
+	float *positions, *normals; /* (vertexCount x 3) m, model space */
+	float *normalSums;          /* lmbNormals */
 };
 
 /* Planes of a block's state, each lmbLanes long: three coordinates of displacement, its velocity, the still

@@ -1,5 +1,6 @@
 #include "flesh_file.h"
 
+#include "kernels/kernels.h"
 #include "tensors.h"
 
 #include <math.h>
@@ -106,7 +107,7 @@ static int ReadCount( Reader *reader, int64_t count, int64_t limit, const char *
 	return reader->problem == NULL ? (int)count : 0;
 }
 
-static bool CheckFormat( Reader *reader )
+static bool CheckFormat( Reader *reader, int *version )
 {
 	char text[32];
 	if ( lmbTensors_Metadata( reader->data, reader->size, "format", text, sizeof( text ) ) != lmb_statusOk ||
@@ -114,9 +115,10 @@ static bool CheckFormat( Reader *reader )
 		return Corrupt( reader, "not a model: the file's metadata lacks \"format\": \"limber.flesh\"" );
 	if ( lmbTensors_Metadata( reader->data, reader->size, "version", text, sizeof( text ) ) != lmb_statusOk )
 		return Corrupt( reader, "the file's metadata lacks \"version\"" );
-	if ( strcmp( text, "1" ) != 0 )
+	*version = strcmp( text, "1" ) == 0 ? 1 : 2;
+	if ( *version == 2 && strcmp( text, "2" ) != 0 )
 		return Fail( reader, lmb_statusUnsupported,
-		             "the model's version is not 1, the one that this library reads" );
+		             "the model's version is neither 1 nor 2, which this library reads" );
 	return true;
 }
 
@@ -209,6 +211,97 @@ static void ReadSkin( Reader *reader, lmbFleshFile *file )
 	}
 }
 
+static int SoftBlocks( const lmbFleshFile *file, int *softCount )
+{
+	*softCount = 0;
+	for ( int v = 0; v < file->vertexCount; ++v )
+		*softCount += file->softness[v] > 0.0f;
+	return ( *softCount + lmbLanes - 1 ) / lmbLanes;
+}
+
+/* Whether an order names a vertex twice, looking at so many vertices at a time as a little memory has bits
+ * for. */
+static bool NamesTwice( const int32_t *order, int64_t count, int vertexCount )
+{
+	enum
+	{
+		window = 1 << 17
+	};
+	uint8_t seen[window / 8];
+	for ( int first = 0; first < vertexCount; first += window )
+	{
+		memset( seen, 0, sizeof( seen ) );
+		for ( int64_t i = 0; i < count; ++i )
+		{
+			if ( order[i] < first || order[i] - first >= window )
+				continue;
+			int at = order[i] - first;
+			if ( seen[at / 8] >> at % 8 & 1 )
+				return true;
+			seen[at / 8] |= (uint8_t)( 1 << at % 8 );
+		}
+	}
+	return false;
+}
+
+static void ReadSoftOrder( Reader *reader, lmbFleshFile *file )
+{
+	if ( reader->problem != NULL || file->version < 2 || !Has( reader, "soft_order" ) )
+		return;
+	int softCount, count = 0;
+	int64_t shape[1] = { (int64_t)SoftBlocks( file, &softCount ) * lmbLanes };
+	file->softOrder = GET( reader, "soft_order", lmb_dataI32, 1, shape );
+	if ( reader->problem != NULL )
+		return;
+	CheckIndices( reader, file->softOrder, shape[0], -1, file->vertexCount );
+	for ( int64_t i = 0; reader->problem == NULL && i < shape[0]; ++i )
+	{
+		int v = file->softOrder[i];
+		count += v >= 0;
+		if ( v >= 0 && !( file->softness[v] > 0.0f ) )
+			Corrupt( reader, "soft_order names a vertex that is not soft" );
+	}
+	if ( reader->problem == NULL &&
+	     ( count != softCount || NamesTwice( file->softOrder, shape[0], file->vertexCount ) ) )
+		Corrupt( reader, "soft_order does not hold each soft vertex once" );
+}
+
+/* network.* or modes.*; amountCount: what their columns may ask for. */
+static void ReadColumns( Reader *reader, const lmbFleshFile *file, bool modes, int amountCount,
+                         lmbFileColumns *columns )
+{
+	static const char *const names[2][4] = {
+	    { "network.blocks", "network.columns", "network.scales", "network.entries" },
+	    { "modes.blocks", "modes.columns", "modes.scales", "modes.entries" } };
+	const char *problem =
+	    modes ? "modes.blocks, .columns, .scales or .entries is missing or has another shape"
+	          : "network.blocks, .columns, .scales or .entries is missing or has another shape";
+	int softCount, blocks = SoftBlocks( file, &softCount );
+	int64_t shape[1] = { (int64_t)blocks + 1 };
+	if ( reader->problem == NULL && file->softOrder == NULL )
+		Corrupt( reader, "shapes are stored by blocks, but soft_order is missing" );
+	columns->blocks = Get( reader, names[modes][0], lmb_dataI32, 1, shape, problem );
+	for ( int b = 0; reader->problem == NULL && b <= blocks; ++b )
+	{
+		int64_t first = columns->blocks[b], before = b == 0 ? 0 : columns->blocks[b - 1];
+		if ( first < before || first - before > lmbColumnLimit || first % 2 != 0 || ( b == 0 && first != 0 ) )
+			Corrupt( reader, "a block of shapes has an odd number of columns, or more than 512" );
+	}
+	if ( reader->problem != NULL )
+		return;
+	int64_t count = columns->blocks[blocks], bytes = count * 3 * lmbLanes;
+	columns->amount = Get( reader, names[modes][1], lmb_dataI32, 1, &count, problem );
+	columns->scales = Get( reader, names[modes][2], lmb_dataF32, 1, &count, problem );
+	columns->entries = Get( reader, names[modes][3], lmb_dataI8, 1, &bytes, problem );
+	if ( reader->problem != NULL )
+		return;
+	CheckIndices( reader, columns->amount, count, 0, amountCount );
+	CheckFloats( reader, columns->scales, count );
+	for ( int64_t i = 0; reader->problem == NULL && i < bytes; ++i )
+		if ( columns->entries[i] < -127 )
+			Corrupt( reader, "a shape holds the byte -128, which would let sums overflow" );
+}
+
 void lmbRegion_LayerSize( const int32_t *region, int layer, int *inputs, int *outputs )
 {
 	*inputs = layer == 0 ? region[lmbRegionFeatures] : region[lmbRegionHidden];
@@ -271,8 +364,19 @@ static void ReadNetwork( Reader *reader, lmbFleshFile *file )
 			return;
 	file->coefficientCount = (int)totals.coefficients;
 	file->features = GET( reader, "network.features", lmb_dataI32, 1, &totals.features );
-	file->regionVertices = GET( reader, "network.vertices", lmb_dataI32, 1, &totals.vertices );
-	file->basis = GET( reader, "network.basis", lmb_dataF32, 1, &totals.basis );
+	bool byBlocks = file->version >= 2 && Has( reader, "network.blocks" );
+	if ( byBlocks )
+	{
+		if ( totals.vertices != 0 )
+			Corrupt( reader,
+			         "shapes of the network are stored by blocks, but a region has vertices of its own" );
+		ReadColumns( reader, file, false, file->coefficientCount, &file->networkColumns );
+	}
+	else
+	{
+		file->regionVertices = GET( reader, "network.vertices", lmb_dataI32, 1, &totals.vertices );
+		file->basis = GET( reader, "network.basis", lmb_dataF32, 1, &totals.basis );
+	}
 	file->linear = GET( reader, "network.linear", lmb_dataF32, 1, &totals.linear );
 	file->mean = GET( reader, "network.mean", lmb_dataF32, 1, &totals.features );
 	file->scale = GET( reader, "network.scale", lmb_dataF32, 1, &totals.features );
@@ -280,9 +384,12 @@ static void ReadNetwork( Reader *reader, lmbFleshFile *file )
 	if ( reader->problem != NULL )
 		return;
 	CheckIndices( reader, file->features, totals.features, 0, file->featureCount );
-	CheckIndices( reader, file->regionVertices, totals.vertices, 0, file->vertexCount );
-	CheckRegionVertices( reader, file );
-	CheckFloats( reader, file->basis, totals.basis );
+	if ( !byBlocks )
+	{
+		CheckIndices( reader, file->regionVertices, totals.vertices, 0, file->vertexCount );
+		CheckRegionVertices( reader, file );
+		CheckFloats( reader, file->basis, totals.basis );
+	}
 	CheckFloats( reader, file->linear, totals.linear );
 	CheckFloats( reader, file->mean, totals.features );
 	CheckFloats( reader, file->scale, totals.features );
@@ -312,13 +419,23 @@ static void ReadPoseStiffness( Reader *reader, lmbFleshFile *file )
 
 static void ReadModes( Reader *reader, lmbFleshFile *file )
 {
-	if ( !Has( reader, "modes.shapes" ) )
+	bool byBlocks = file->version >= 2 && Has( reader, "modes.blocks" );
+	if ( !byBlocks && !Has( reader, "modes.shapes" ) )
 		return;
 	int64_t shape[3] = { -1, file->vertexCount, 3 }, two[2] = { -1, 2 };
-	file->shapes = GET( reader, "modes.shapes", lmb_dataF32, 3, shape );
+	if ( byBlocks )
+	{
+		file->unfitted = GET( reader, "modes.unfitted", lmb_dataF64, 2, two );
+		shape[0] = two[0];
+		two[0] = -1;
+	}
+	else
+		file->shapes = GET( reader, "modes.shapes", lmb_dataF32, 3, shape );
 	file->modeCount = ReadCount( reader, shape[0], modeLimit, "the model has more than 4096 modes" );
 	if ( reader->problem == NULL && file->modeCount < 1 )
-		Corrupt( reader, "modes.shapes is empty" );
+		Corrupt( reader, "the model's modes are empty" );
+	if ( byBlocks )
+		ReadColumns( reader, file, true, file->modeCount, &file->modeColumns );
 	file->pairs = GET( reader, "modes.pairs", lmb_dataI32, 2, two );
 	file->pairCount = ReadCount( reader, two[0], 1 << 20, "the model has more than 1048576 pairs of bones" );
 	two[0] = file->modeCount;
@@ -334,7 +451,8 @@ static void ReadModes( Reader *reader, lmbFleshFile *file )
 	if ( reader->problem != NULL )
 		return;
 	int64_t modeCount = file->modeCount;
-	CheckFloats( reader, file->shapes, modeCount * file->vertexCount * 3 );
+	if ( file->shapes != NULL )
+		CheckFloats( reader, file->shapes, modeCount * file->vertexCount * 3 );
 	CheckIndices( reader, file->pairs, 2 * (int64_t)file->pairCount, 0, file->boneCount );
 	CheckFloats( reader, file->boneForcing, modeCount * file->pairCount * 12 );
 	if ( file->coefficientForcing != NULL )
@@ -361,10 +479,11 @@ lmbStatus lmbFleshFile_Read( const void *data, size_t size, lmbFleshFile *file, 
 	Reader reader = { data, size, lmb_statusOk, NULL };
 	memset( file, 0, sizeof( *file ) );
 	reader.status = lmbTensors_Check( data, size, &reader.problem );
-	if ( reader.problem == NULL && CheckFormat( &reader ) )
+	if ( reader.problem == NULL && CheckFormat( &reader, &file->version ) )
 	{
 		ReadBones( &reader, file );
 		ReadSkin( &reader, file );
+		ReadSoftOrder( &reader, file );
 		ReadNetwork( &reader, file );
 		ReadModes( &reader, file );
 		ReadVertexSprings( &reader, file );

@@ -24,8 +24,22 @@ enum
 	lmbInfluenceLimit = 64 /* bones of a vertex */
 };
 
+/* Shapes as bytes, for each block of soft vertices (kernels.h, lmbColumns); all NULL when the file has none.
+ */
+typedef struct lmbFileColumns
+{
+	const int32_t *blocks; /* (softBlockCount + 1) first column of each block, all even */
+	const int32_t *amount; /* (columns) */
+	const float *scales;   /* (columns) */
+	const int8_t *entries; /* (columns x 3 x lmbLanes) */
+} lmbFileColumns;
+
 typedef struct lmbFleshFile
 {
+	int version;
+	const int32_t
+	    *softOrder; /* (soft blocks x lmbLanes) each soft vertex, or -1; Nullable: the file's order */
+	lmbFileColumns networkColumns, modeColumns; /* in place of basis and shapes */
 	int vertexCount, triangleCount, boneCount, influenceCount;
 	int regionCount, featureCount, coefficientCount, modeCount, pairCount;
 	const float *bind;           /* (vertexCount x 3) */
@@ -40,7 +54,7 @@ typedef struct lmbFleshFile
 	const int32_t *regions; /* (regionCount x lmbRegionColumns) */
 	const int32_t *features, *regionVertices;
 	const float *basis, *linear, *mean, *scale, *layers;
-	/* NULL without modes. */
+	/* NULL without modes, shapes also where modeColumns are. */
 	const float *shapes;                            /* (modeCount x vertexCount x 3) */
 	const double *unfitted, *fitted;                /* (modeCount x 2); fitted Nullable */
 	const float *poseStiffness;                     /* (modeCount x (featureCount + 1)), Nullable */

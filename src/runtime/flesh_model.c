@@ -19,6 +19,7 @@ typedef struct Packing
 	lmbFlesh *model;
 	const lmbFleshFile *file;
 	int32_t *place; /* (vertexCount) block * lmbLanes + lane of each vertex */
+	bool twice;     /* soft_order names a vertex twice */
 } Packing;
 
 static void PackNames( Packing *packing )
@@ -63,15 +64,17 @@ static void CountRigid( const lmbFleshFile *file, int counts[lmbInfluenceLimit +
 /* Bones per lane of all blocks together: the most that a vertex of each block uses. */
 static uint64_t CountBlockBones( const lmbFleshFile *file )
 {
-	int counts[lmbInfluenceLimit + 1], soft = 0, most = 0, rigid = 0;
+	int counts[lmbInfluenceLimit + 1], softBlocks, blocks, lane = 0, most = 0, rigid = 0;
 	uint64_t total = 0;
-	for ( int v = 0; v < file->vertexCount; ++v )
+	CountBlocks( file, &softBlocks, &blocks );
+	for ( int i = 0; i < ( file->softOrder != NULL ? softBlocks * lmbLanes : file->vertexCount ); ++i )
 	{
-		if ( !( file->softness[v] > 0.0f ) )
+		int v = file->softOrder != NULL ? file->softOrder[i] : i;
+		if ( v >= 0 && !( file->softness[v] > 0.0f ) )
 			continue;
-		most = Larger( most, CountBones( file, v ) );
-		soft += 1;
-		if ( soft % lmbLanes != 0 )
+		most = Larger( most, v >= 0 ? CountBones( file, v ) : 1 );
+		lane = ( lane + 1 ) % lmbLanes;
+		if ( lane != 0 )
 			continue;
 		total += (uint64_t)most;
 		most = 0;
@@ -90,7 +93,8 @@ static uint64_t CountBlockBones( const lmbFleshFile *file )
 	return total + ( rigid % lmbLanes != 0 ? (uint64_t)most : 0 );
 }
 
-/* Soft vertices first, in the file's order; then rigid ones, by how many bones they use. */
+/* Soft vertices first, in the file's order or the one that it says; then rigid ones, by how many bones they
+ * use. */
 static void FillOrder( Packing *packing )
 {
 	lmbFlesh *model = packing->model;
@@ -107,8 +111,21 @@ static void FillOrder( Packing *packing )
 		model->order[i] = -1;
 	for ( int v = 0; v < file->vertexCount; ++v )
 	{
-		int at = next[file->softness[v] > 0.0f ? 0 : CountBones( file, v )]++;
+		bool soft = file->softness[v] > 0.0f;
+		packing->place[v] = -1;
+		if ( soft && file->softOrder != NULL )
+			continue;
+		int at = next[soft ? 0 : CountBones( file, v )]++;
 		model->order[at] = v;
+		packing->place[v] = at;
+	}
+	for ( int at = 0; file->softOrder != NULL && at < model->softBlockCount * lmbLanes; ++at )
+	{
+		int v = file->softOrder[at];
+		model->order[at] = v;
+		if ( v < 0 )
+			continue;
+		packing->twice = packing->twice || packing->place[v] >= 0;
 		packing->place[v] = at;
 	}
 }
@@ -393,8 +410,9 @@ static void PackModes( Packing *packing )
 	int modes = file->modeCount, pad = Padded( modes ), softBlocks, blocks;
 	size_t boneInputs = (size_t)file->pairCount * 12, coefficients = (size_t)file->coefficientCount;
 	CountBlocks( file, &softBlocks, &blocks );
-	float *shapes = lmbCarver_Take( &packing->carver, (uint64_t)softBlocks * 3 * lmbLanes,
-	                                (uint64_t)modes * sizeof( float ) );
+	uint64_t shapeBlocks = file->shapes != NULL ? (uint64_t)softBlocks : 0;
+	float *shapes =
+	    lmbCarver_Take( &packing->carver, shapeBlocks * 3 * lmbLanes, (uint64_t)modes * sizeof( float ) );
 	float *forcing =
 	    lmbCarver_Take( &packing->carver, boneInputs + coefficients, (uint64_t)pad * sizeof( float ) );
 	PackPoseStiffness( packing, pad );
@@ -404,7 +422,8 @@ static void PackModes( Packing *packing )
 	model->modePad = pad;
 	model->shapes = shapes;
 	model->forcing = forcing;
-	FillShapes( packing, shapes );
+	if ( file->shapes != NULL )
+		FillShapes( packing, shapes );
 	Transpose( file->boneForcing, modes, (int)boneInputs, (int)boneInputs, forcing, pad );
 	forcing += boneInputs * (size_t)pad;
 	if ( file->coefficientForcing != NULL )
@@ -423,7 +442,7 @@ static lmbFleshInfo MakeInfo( const lmbFleshFile *file )
 	    .coefficientCount = file->coefficientCount,
 	    .hasNetwork = file->regions != NULL,
 	    .hasVertexSprings = file->vertexSprings != NULL,
-	    .hasModes = file->shapes != NULL,
+	    .hasModes = file->modeCount > 0,
 	    .hasFittedModes = file->fitted != NULL,
 	    .hasHybrid = file->remainderSprings != NULL,
 	    .hasPoseStiffness = file->poseStiffness != NULL,
@@ -433,7 +452,7 @@ static lmbFleshInfo MakeInfo( const lmbFleshFile *file )
 /* Packs into memory, or with memory NULL finds the bytes needed (0: more than fits in size_t). */
 static size_t Pack( const lmbFleshFile *file, void *memory )
 {
-	Packing packing = { { memory, 0 }, NULL, file, NULL };
+	Packing packing = { { memory, 0 }, NULL, file, NULL, false };
 	packing.model = lmbCarver_Take( &packing.carver, 1, sizeof( lmbFlesh ) );
 	lmbFlesh *model = packing.model;
 	if ( model != NULL )
@@ -446,6 +465,8 @@ static size_t Pack( const lmbFleshFile *file, void *memory )
 		model->parents = file->parents;
 		model->triangles = file->triangles;
 		model->pairs = file->pairs;
+		model->networkColumns = file->networkColumns;
+		model->modeColumns = file->modeColumns;
 		model->modeSprings = file->fitted;
 		model->modeSpringsUnfitted = file->unfitted;
 		model->vertexSprings = file->vertexSprings;
@@ -456,7 +477,7 @@ static size_t Pack( const lmbFleshFile *file, void *memory )
 	PackMesh( &packing );
 	PackNetwork( &packing );
 	PackModes( &packing );
-	return packing.carver.used <= SIZE_MAX / 2 ? (size_t)packing.carver.used : 0;
+	return packing.carver.used <= SIZE_MAX / 2 && !packing.twice ? (size_t)packing.carver.used : 0;
 }
 
 size_t lmbFlesh_Size( const void *data, size_t size )
@@ -487,7 +508,11 @@ lmbStatus lmbFlesh_Load( const void *data, size_t size, void *memory, size_t mem
 		*problem = "the memory for the model is smaller than lmbFlesh_Size says, or not aligned to 64";
 		return lmb_statusInvalidArgument;
 	}
-	Pack( &file, memory );
+	if ( Pack( &file, memory ) == 0 )
+	{
+		*problem = "soft_order does not hold each soft vertex once";
+		return lmb_statusCorrupt;
+	}
 	*model = memory;
 	( *model )->key = lmbFile_Key( data, size );
 	return lmb_statusOk;

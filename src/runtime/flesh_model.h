@@ -52,6 +52,8 @@ struct lmbFlesh
 	lmbFleshRegion *regions; /* (regionCount) */
 	int coefficientPadMax, hiddenPadMax, regionFeatureMax;
 
+	lmbFileColumns networkColumns, modeColumns; /* in place of the regions' basis and of shapes */
+
 	float *shapes;        /* (softBlockCount x 3 x lmbLanes / lmbTile x modeCount x lmbTile) */
 	int modePad;          /* modeCount, padded to a multiple of lmbTile */
 	float *forcing;       /* (pairCount * 12 + coefficientCount) x modePad */

@@ -49,7 +49,10 @@ static void AddBasis( const lmbFleshBody *body, const lmbFleshRegion *region, co
 void lmbFleshBody_RunNetwork( lmbFleshBody *body )
 {
 	const lmbFlesh *model = body->model;
-	memset( body->still, 0, ( (size_t)model->softBlockCount + 1 ) * 3 * lmbLanes * sizeof( float ) );
+	bool byBlocks =
+	    model->networkColumns.blocks != NULL; /* then each block sums its own (flesh_vertices.c) */
+	if ( !byBlocks )
+		memset( body->still, 0, ( (size_t)model->softBlockCount + 1 ) * 3 * lmbLanes * sizeof( float ) );
 	for ( int r = 0; r < model->regionCount; ++r )
 	{
 		const lmbFleshRegion *region = &model->regions[r];
@@ -61,6 +64,7 @@ void lmbFleshBody_RunNetwork( lmbFleshBody *body )
 		const float *more = region->layerCount > 0 ? RunPerceptron( body, region ) : NULL;
 		for ( int c = 0; more != NULL && c < region->coefficientCount; ++c )
 			amplitudes[c] += more[c];
-		AddBasis( body, region, amplitudes );
+		if ( !byBlocks )
+			AddBasis( body, region, amplitudes );
 	}
 }

@@ -45,12 +45,40 @@ static void Add( float *restrict sum, const float *restrict more )
 		sum[i] += more[i];
 }
 
+static lmbColumns GetColumns( const lmbFileColumns *columns, int block )
+{
+	size_t first = (size_t)columns->blocks[block];
+	return ( lmbColumns ){ .count = columns->blocks[block + 1] - columns->blocks[block],
+	                       .amount = columns->amount + first,
+	                       .scales = columns->scales + first,
+	                       .entries = columns->entries + first * 3 * lmbLanes };
+}
+
+/* B z of a block, bind axes. */
+static const float *SumNetwork( const lmbFleshBody *body, int block, Work *work )
+{
+	const lmbFileColumns *columns = &body->model->networkColumns;
+	if ( columns->blocks == NULL )
+		return body->still + (size_t)block * 3 * lmbLanes;
+	lmbColumns own = GetColumns( columns, block );
+	const float *amounts = body->amplitudes;
+	float *out = work->other;
+	body->kernels->columns( &own, 1, &amounts, &out );
+	return out;
+}
+
 static void SumModes( const lmbFleshBody *body, int block, bool forcing, Work *work )
 {
 	int count = body->model->info.modeCount;
-	const float *shapes = body->model->shapes + (size_t)block * 3 * lmbLanes * (size_t)count;
 	const float *amounts[3] = { body->modeAmounts[0], body->modeAmounts[1], body->modeAmounts[2] };
 	float *out[3] = { work->modes, work->start, work->end };
+	if ( body->model->modeColumns.blocks != NULL )
+	{
+		lmbColumns columns = GetColumns( &body->model->modeColumns, block );
+		body->kernels->columns( &columns, forcing ? 3 : 1, amounts, out );
+		return;
+	}
+	const float *shapes = body->model->shapes + (size_t)block * 3 * lmbLanes * (size_t)count;
 	body->kernels->shapes( count, shapes, forcing ? 3 : 1, amounts, out );
 }
 
@@ -134,7 +162,7 @@ static void SoftBlock( lmbFleshBody *body, int block, const lmbFleshFrame *frame
 	kernels->skin( &skin, work->skinned, work->quaternions );
 	if ( body->def.network )
 	{
-		kernels->rotate( quaternions, body->still + (size_t)block * 3 * lmbLanes, work->turned );
+		kernels->rotate( quaternions, SumNetwork( body, block, work ), work->turned );
 		Add( work->skinned, work->turned );
 	}
 	if ( body->hasModes )

@@ -5,6 +5,7 @@
 
 #include "base/math3.h"
 #include "base/random.h"
+#include "flesh/compact.h"
 #include "flesh/model.h"
 #include "flesh/skinning.h"
 #include "runtime/springs.h"
@@ -216,6 +217,22 @@ static inline void Fixture_Open( Fixture *f, lmbModel *model )
 	if ( status != lmb_statusOk )
 		printf( "%s\n", error.message );
 	CHECK_OR_STOP( status == lmb_statusOk );
+}
+
+/* Makes the model at path compact, for amounts as the fixture's motion has them. */
+static inline bool Fixture_Compact( const Fixture *f, const char *path, double tolerance )
+{
+	double coefficients[512], modes[64];
+	lmbError error = { 0 };
+	lmbCompactReport report;
+	for ( int i = 0; i < f->network.coefficientCount; ++i )
+		coefficients[i] = 1.0;
+	for ( int m = 0; m < f->def.modeCount; ++m )
+		modes[m] = 0.1;
+	lmbStatus status = lmbModel_CompactFor( path, coefficients, modes, tolerance, &report, &error );
+	if ( status != lmb_statusOk )
+		printf( "%s\n", error.message );
+	return status == lmb_statusOk && report.compact;
 }
 
 /* Where the body is at a time: bones as the file takes them, and the same pose for the reference. */

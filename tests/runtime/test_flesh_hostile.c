@@ -57,16 +57,30 @@ static lmbArena fileArena;
 static char *sound; /* the bytes of a model file */
 static size_t soundSize;
 
-static int WriteFixture( void **state )
+static int MakeFixture( bool compact )
 {
-	(void)state;
 	const FixtureDef def = { 3, 24, 3, 2, 2, 3, 3, 3, 0.2, 0.6 };
 	Fixture_Make( &fixture, &def );
 	lmbError error = { 0 };
 	if ( lmbModel_Write( &fixture.character, &fixture.tissue, &fixture.network, &fixture.springs,
 	                     fixture.path, &error ) != lmb_statusOk )
 		return 1;
+	if ( compact && !Fixture_Compact( &fixture, fixture.path, 1e-5 ) )
+		return 1;
 	return lmbFile_Read( fixture.path, &fileArena, &sound, &soundSize, &error ) != lmb_statusOk;
+}
+
+static int WriteFixture( void **state )
+{
+	(void)state;
+	return MakeFixture( false );
+}
+
+/* Its shapes as bytes, block by block. */
+static int WriteCompactFixture( void **state )
+{
+	(void)state;
+	return MakeFixture( true );
 }
 
 static int FreeFixture( void **state )
@@ -311,5 +325,6 @@ int main( void )
 		CHECK_TEST( StaysInItsBlock ),
 		CHECK_TEST( ThreadsShareAModel ),
 	};
-	return cmocka_run_group_tests( tests, WriteFixture, FreeFixture );
+	int failed = cmocka_run_group_tests( tests, WriteFixture, FreeFixture );
+	return failed + cmocka_run_group_tests( tests, WriteCompactFixture, FreeFixture );
 }

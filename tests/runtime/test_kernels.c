@@ -96,6 +96,62 @@ static void Shapes( const lmbKernels *kernels, Case *c, lmbRandom *random )
 		}
 }
 
+static void Columns( const lmbKernels *kernels, Case *c, lmbRandom *random )
+{
+	enum
+	{
+		count = 38,
+		amountCount = 50
+	};
+	static int8_t entries[count * block];
+	int32_t amount[count];
+	float scales[count];
+	for ( int i = 0; i < count * block; ++i )
+		entries[i] = (int8_t)( (int)lmbRandom_Below( random, 255 ) - 127 );
+	for ( int i = 0; i < count; ++i )
+	{
+		amount[i] = (int32_t)lmbRandom_Below( random, amountCount );
+		scales[i] = (float)lmbRandom_Uniform( random );
+	}
+	memset( entries, 127, 100 ); /* the largest sums */
+	lmbColumns columns = { count, amount, scales, entries };
+	const float *amounts[3] = { c->in, c->in + amountCount, c->in + 2 * amountCount };
+	float *out[3] = { c->out, c->out + block, c->out + 2 * block }, *alone = c->out + 3 * block;
+	kernels->columns( &columns, 3, amounts, out );
+	kernels->columns( &columns, 1, amounts + 1, &alone );
+	CHECK( memcmp( alone, out[1], block * sizeof( float ) ) == 0 );
+	for ( int s = 0; s < 3; ++s )
+		for ( int l = 0; l < block; ++l )
+		{
+			double sum = 0.0, largest = 0.0;
+			for ( int i = 0; i < count; ++i )
+			{
+				double scaled = (double)scales[i] * amounts[s][amount[i]];
+				int at = ( l / lmbTile * count / 2 + i / 2 ) * 2 * lmbTile + l % lmbTile * 2 + i % 2;
+				sum += scaled * entries[at];
+				largest = fmax( largest, fabs( scaled ) );
+			}
+			/* Half a unit of 16 bits for each column at most. */
+			CHECK_NEAR( out[s][l], sum, 127.0 * count * 0.51 * largest / 32767.0 );
+		}
+	/* As many of the largest as there may be. */
+	static int8_t full[lmbColumnLimit * block];
+	static int32_t same[lmbColumnLimit];
+	static float ones[lmbColumnLimit];
+	memset( full, -127, sizeof( full ) );
+	for ( int i = 0; i < lmbColumnLimit; ++i )
+		ones[i] = 1.0f;
+	columns = ( lmbColumns ){ lmbColumnLimit, same, ones, full };
+	const float two[1] = { 2.0f }, none[1] = { NAN }, *given = two;
+	kernels->columns( &columns, 1, &given, &alone );
+	for ( int l = 0; l < block; ++l )
+		CHECK_NEAR( alone[l], -2.0 * 127.0 * lmbColumnLimit, 1e-6 * 2.0 * 127.0 * lmbColumnLimit );
+	given = none;
+	kernels->columns( &columns, 1, &given, &alone );
+	for ( int l = 0; l < block; ++l )
+		CHECK( alone[l] == 0.0f );
+}
+
 static void Skin( const lmbKernels *kernels, Case *c, lmbRandom *random )
 {
 	uint16_t names[lmbLanes * 4];
@@ -234,8 +290,8 @@ static void SameBits( void **state )
 	{
 		const char *name;
 		void ( *run )( const lmbKernels *, Case *, lmbRandom * );
-	} calls[] = { { "dense", Dense }, { "tanh", Tanh },       { "shapes", Shapes },  { "skin", Skin },
-	              { "turns", Turns }, { "springs", Springs }, { "normals", Normals } };
+	} calls[] = { { "dense", Dense }, { "tanh", Tanh },   { "shapes", Shapes },   { "columns", Columns },
+	              { "skin", Skin },   { "turns", Turns }, { "springs", Springs }, { "normals", Normals } };
 	Case *first = malloc( sizeof( Case ) ), *other = malloc( sizeof( Case ) );
 	for ( int set = lmb_kernelsPlain; set < lmb_kernelsCount; ++set )
 	{

@@ -153,6 +153,88 @@ static void LMB_NAME( Shapes )( int count, const float *restrict shapes, int sum
 	}
 }
 
+/* Scaled amounts as whole numbers of 16 bits; returns what one counts. */
+static inline float LMB_NAME( RoundAmounts )( const lmbColumns *columns, const float *restrict amounts,
+                                              int16_t *restrict rounded )
+{
+	LMB_ALIGNED float scaled[lmbColumnLimit];
+	const float shift = 12582912.0f; /* 1.5 * 2^23: adding it rounds to whole numbers */
+	int count = columns->count, padded = ( count + lmbTile - 1 ) / lmbTile * lmbTile;
+	for ( int i = 0; i < count; ++i )
+		scaled[i] = columns->scales[i] * amounts[columns->amount[i]];
+	for ( int i = count; i < padded; ++i )
+		scaled[i] = 0.0f;
+	Lanes largest = Same( 0.0f );
+	for ( int i = 0; i < padded; i += LMB_WIDTH )
+	{
+		Lanes size = Size( Load( scaled + i ) );
+		largest = ChooseLess( size, largest, largest, size );
+	}
+	LMB_ALIGNED float sizes[LMB_WIDTH];
+	Store( sizes, largest );
+	float most = sizes[0];
+	for ( int l = 1; l < LMB_WIDTH; ++l )
+		most = sizes[l] > most ? sizes[l] : most;
+	if ( !( most > 1e-25f && most < 1e30f ) )
+	{
+		memset( rounded, 0, (size_t)padded * sizeof( *rounded ) );
+		return 0.0f;
+	}
+	Lanes inverse = Same( 32767.0f / most );
+	for ( int i = 0; i < padded; i += LMB_WIDTH )
+		LMB_STORE_WORDS( rounded + i, Whole( Load( scaled + i ) * inverse + shift ) );
+	return most / 32767.0f;
+}
+
+/* Some tiles of a block; amounts and entries of two columns at a time. */
+static inline void LMB_NAME( ColumnsChunk )( int pairs, const int8_t *restrict entries, int sums, int tiles,
+                                             const int16_t *restrict amounts, const float *units,
+                                             float *const *out, int at )
+{
+	enum
+	{
+		perTile = lmbTile / LMB_WIDTH
+	};
+	LMB_TOTALS total[3][perTile > 4 ? perTile : 4];
+	for ( int s = 0; s < sums; ++s )
+		for ( int k = 0; k < tiles * perTile; ++k )
+			total[s][k] = LMB_NO_TOTALS;
+	for ( int i = 0; i < pairs; ++i )
+		for ( int k = 0; k < tiles * perTile; ++k )
+		{
+			LMB_WORDS words =
+			    LMB_WIDEN( entries + ( (size_t)( k / perTile ) * (size_t)pairs + (size_t)i ) * 2 * lmbTile +
+			               k % perTile * 2 * LMB_WIDTH );
+			for ( int s = 0; s < sums; ++s )
+				total[s][k] = LMB_MULTIPLY_ADD( total[s][k], words, amounts + s * lmbColumnLimit + 2 * i );
+		}
+	for ( int s = 0; s < sums; ++s )
+		for ( int k = 0; k < tiles * perTile; ++k )
+			Store( out[s] + at + k * LMB_WIDTH, units[s] * LMB_TO_LANES( total[s][k] ) );
+}
+
+static void LMB_NAME( Columns )( const lmbColumns *columns, int sums, const float *const *amounts,
+                                 float *const *out )
+{
+	enum
+	{
+		tiles = LMB_WIDTH == 16 ? 4 : 1
+	};
+	LMB_ALIGNED int16_t rounded[3 * lmbColumnLimit];
+	float units[3];
+	for ( int s = 0; s < sums; ++s )
+		units[s] = LMB_NAME( RoundAmounts )( columns, amounts[s], rounded + s * lmbColumnLimit );
+	int pairs = columns->count / 2;
+	for ( int at = 0; at < 3 * lmbLanes; at += tiles * lmbTile )
+	{
+		const int8_t *entries = columns->entries + (size_t)at * 2 * (size_t)pairs;
+		if ( sums == 3 )
+			LMB_NAME( ColumnsChunk )
+		( pairs, entries, 3, tiles, rounded, units, out, at );
+		else LMB_NAME( ColumnsChunk )( pairs, entries, 1, tiles, rounded, units, out, at );
+	}
+}
+
 /* The bones of one vertex blended: four columns of the matrix, each followed by a number of the quaternion.
  */
 static inline void LMB_NAME( Blend )( const float *palette, const uint16_t *bones, const float *weights,
@@ -380,6 +462,7 @@ static const lmbKernels LMB_NAME( kernels ) = {
     .denseTwo = LMB_NAME( DenseTwo ),
     .tanh = LMB_NAME( Tanh ),
     .shapes = LMB_NAME( Shapes ),
+    .columns = LMB_NAME( Columns ),
     .skin = LMB_NAME( Skin ),
     .skinRigid = LMB_NAME( SkinRigid ),
     .rotate = LMB_NAME( Rotate ),
@@ -394,6 +477,13 @@ static const lmbKernels LMB_NAME( kernels ) = {
 #undef LMB_SET
 #undef LMB_WIDTH
 #undef LMB_ROOT
+#undef LMB_WORDS
+#undef LMB_STORE_WORDS
+#undef LMB_TOTALS
+#undef LMB_NO_TOTALS
+#undef LMB_WIDEN
+#undef LMB_MULTIPLY_ADD
+#undef LMB_TO_LANES
 
 #undef Lanes
 #undef Bits
@@ -406,6 +496,7 @@ static const lmbKernels LMB_NAME( kernels ) = {
 #undef Size
 #undef FlipBy
 #undef Double2
+#undef Whole
 #undef QuadLoad
 #undef QuadStore
 #undef QuadStore3

@@ -28,24 +28,78 @@
 #define LMB_ALIGNED
 #endif
 
+/* A pair of numbers next to each other, as vectors of whole numbers hold them. */
+static inline int32_t LoadPair( const int16_t *from )
+{
+	int32_t pair;
+	memcpy( &pair, from, sizeof( pair ) );
+	return pair;
+}
+
+/* Of each set: LMB_WIDEN reads two bytes for each lane as 16 bits; LMB_MULTIPLY_ADD adds the sum of their
+ * products with a pair of amounts. */
 #define LMB_SET plain
 #define LMB_WIDTH 1
+#define LMB_WORDS const int8_t *
+#define LMB_TOTALS int32_t
+#define LMB_STORE_WORDS( to, bits ) *( to ) = (int16_t)( bits )
+#define LMB_NO_TOTALS 0
+#define LMB_WIDEN( from ) ( from )
+#define LMB_MULTIPLY_ADD( total, words, pair )                                                               \
+	( ( total ) + ( words )[0] * ( pair )[0] + ( words )[1] * ( pair )[1] )
+#define LMB_TO_LANES( total ) (float)( total )
 #include "kernel_set.h"
 
 #if defined( LMB_X86 )
 #define LMB_SET sse2
 #define LMB_WIDTH 4
 #define LMB_ROOT( a ) _mm_sqrt_ps( (__m128)( a ) )
+#define LMB_WORDS __m128i
+#define LMB_TOTALS __m128i
+#define LMB_STORE_WORDS( to, bits )                                                                          \
+	_mm_storel_epi64( (__m128i *)(void *)( to ), _mm_packs_epi32( (__m128i)( bits ), (__m128i)( bits ) ) )
+#define LMB_NO_TOTALS _mm_setzero_si128()
+#define LMB_WIDEN( from ) WidenSse2( from )
+#define LMB_MULTIPLY_ADD( total, words, pair )                                                               \
+	_mm_add_epi32( total, _mm_madd_epi16( words, _mm_set1_epi32( LoadPair( pair ) ) ) )
+#define LMB_TO_LANES( total ) ( Lanes ) _mm_cvtepi32_ps( total )
+static inline __m128i WidenSse2( const int8_t *from )
+{
+	__m128i bytes = _mm_loadl_epi64( (const __m128i *)(const void *)from );
+	return _mm_srai_epi16( _mm_unpacklo_epi8( bytes, bytes ), 8 );
+}
 #include "kernel_set.h"
 #elif defined( LMB_ARM )
 #define LMB_SET neon
 #define LMB_WIDTH 4
 #define LMB_ROOT( a ) vsqrtq_f32( (float32x4_t)( a ) )
+#define LMB_WORDS int16x8_t
+#define LMB_TOTALS int32x4_t
+#define LMB_STORE_WORDS( to, bits ) vst1_s16( to, vmovn_s32( (int32x4_t)( bits ) ) )
+#define LMB_NO_TOTALS vdupq_n_s32( 0 )
+#define LMB_WIDEN( from ) vmovl_s8( vld1_s8( from ) )
+#define LMB_MULTIPLY_ADD( total, words, pair ) MultiplyAddNeon( total, words, pair )
+#define LMB_TO_LANES( total ) ( Lanes ) vcvtq_f32_s32( total )
+static inline int32x4_t MultiplyAddNeon( int32x4_t total, int16x8_t words, const int16_t *pair )
+{
+	int16x4_t both = vreinterpret_s16_s32( vdup_n_s32( LoadPair( pair ) ) );
+	return vaddq_s32( total, vpaddq_s32( vmull_s16( vget_low_s16( words ), both ),
+	                                     vmull_s16( vget_high_s16( words ), both ) ) );
+}
 #include "kernel_set.h"
 #elif defined( LMB_WASM )
 #define LMB_SET wasm
 #define LMB_WIDTH 4
 #define LMB_ROOT( a ) wasm_f32x4_sqrt( (v128_t)( a ) )
+#define LMB_WORDS v128_t
+#define LMB_TOTALS v128_t
+#define LMB_STORE_WORDS( to, bits )                                                                          \
+	wasm_v128_store64_lane( to, wasm_i16x8_narrow_i32x4( (v128_t)( bits ), (v128_t)( bits ) ), 0 )
+#define LMB_NO_TOTALS wasm_i32x4_splat( 0 )
+#define LMB_WIDEN( from ) wasm_i16x8_load8x8( from )
+#define LMB_MULTIPLY_ADD( total, words, pair )                                                               \
+	wasm_i32x4_add( total, wasm_i32x4_dot_i16x8( words, wasm_i32x4_splat( LoadPair( pair ) ) ) )
+#define LMB_TO_LANES( total ) ( Lanes ) wasm_f32x4_convert_i32x4( total )
 #include "kernel_set.h"
 #endif
 
@@ -67,6 +121,17 @@ LMB_TARGET( "avx2" )
 #define LMB_SET avx2
 #define LMB_WIDTH 8
 #define LMB_ROOT( a ) _mm256_sqrt_ps( (__m256)( a ) )
+#define LMB_WORDS __m256i
+#define LMB_TOTALS __m256i
+#define LMB_STORE_WORDS( to, bits )                                                                          \
+	_mm_storeu_si128( (__m128i *)(void *)( to ),                                                             \
+	                  _mm_packs_epi32( _mm256_castsi256_si128( (__m256i)( bits ) ),                          \
+	                                   _mm256_extracti128_si256( (__m256i)( bits ), 1 ) ) )
+#define LMB_NO_TOTALS _mm256_setzero_si256()
+#define LMB_WIDEN( from ) _mm256_cvtepi8_epi16( _mm_loadu_si128( (const __m128i *)(const void *)( from ) ) )
+#define LMB_MULTIPLY_ADD( total, words, pair )                                                               \
+	_mm256_add_epi32( total, _mm256_madd_epi16( words, _mm256_set1_epi32( LoadPair( pair ) ) ) )
+#define LMB_TO_LANES( total ) ( Lanes ) _mm256_cvtepi32_ps( total )
 #include "kernel_set.h"
 LMB_TARGET_END
 
@@ -74,6 +139,16 @@ LMB_TARGET( "avx512f,avx512bw,avx512vl,avx512dq,avx512vnni" )
 #define LMB_SET avx512
 #define LMB_WIDTH 16
 #define LMB_ROOT( a ) _mm512_sqrt_ps( (__m512)( a ) )
+#define LMB_WORDS __m512i
+#define LMB_TOTALS __m512i
+#define LMB_STORE_WORDS( to, bits )                                                                          \
+	_mm256_storeu_si256( (__m256i *)(void *)( to ), _mm512_cvtepi32_epi16( (__m512i)( bits ) ) )
+#define LMB_NO_TOTALS _mm512_setzero_si512()
+#define LMB_WIDEN( from )                                                                                    \
+	_mm512_cvtepi8_epi16( _mm256_loadu_si256( (const __m256i *)(const void *)( from ) ) )
+#define LMB_MULTIPLY_ADD( total, words, pair )                                                               \
+	_mm512_dpwssd_epi32( total, words, _mm512_set1_epi32( LoadPair( pair ) ) )
+#define LMB_TO_LANES( total ) ( Lanes ) _mm512_cvtepi32_ps( total )
 #include "kernel_set.h"
 LMB_TARGET_END
 

@@ -20,7 +20,8 @@ enum
 	/* A bone: columns of its 3x4 matrix, each with a number of its unit quaternion behind it, then four
 	 * times the quaternion. */
 	lmbBoneFloats = 32,
-	lmbBoneQuaternion = 16
+	lmbBoneQuaternion = 16,
+	lmbColumnLimit = 512 /* so that a sum of so many products of 127 and 32767 fits in 32 bits */
 };
 
 /* Bones of a block's vertices. */
@@ -32,6 +33,16 @@ typedef struct lmbSkin
 	int used;              /* bones of each vertex, >= 1 */
 	const float *rest;     /* (lmbLanes x 3) m, bind space */
 } lmbSkin;
+
+/* Shapes of a block as bytes. What column i holds counts scales[i] amounts[amount[i]]; several columns may
+ * have the same amount, the later ones for what rounding left of the first. */
+typedef struct lmbColumns
+{
+	int count;             /* even, at most lmbColumnLimit */
+	const int32_t *amount; /* (count) */
+	const float *scales;   /* (count) */
+	const int8_t *entries; /* (3 x lmbLanes / lmbTile x count / 2 x lmbTile x 2), -127 .. 127 */
+} lmbColumns;
 
 /* What the motion of a block's target over a step makes of its past, for one coordinate. */
 typedef struct lmbDrive
@@ -78,6 +89,11 @@ typedef struct lmbKernels
 	 * ascending. shapes (3 x lmbLanes / lmbTile x count x lmbTile), sums 1 or 3, out (3 x lmbLanes). */
 	void ( *shapes )( int count, const float *shapes, int sums, const float *const *amounts,
 	                  float *const *out );
+
+	/* The same of shapes as bytes: scaled amounts are rounded to 16 bits, relative to the block's largest,
+	 * and summed as whole numbers, without error. amounts[s] may be of any length that columns->amount
+	 * reaches into. Amounts that are not finite count as none. */
+	void ( *columns )( const lmbColumns *columns, int sums, const float *const *amounts, float *const *out );
 
 	/* positions (3 x lmbLanes) and unit quaternions (4 x lmbLanes) of a block. The bones' quaternions are
 	 * turned to the half-space of the lane's first bone. */

@@ -16,6 +16,7 @@
 #define ChooseLess LMB_NAME( ChooseLess )
 #define Size LMB_NAME( Size )
 #define FlipBy LMB_NAME( FlipBy )
+#define Whole LMB_NAME( Whole )
 #define Double2 LMB_NAME( Double2 )
 #define QuadLoad LMB_NAME( QuadLoad )
 #define QuadStore LMB_NAME( QuadStore )
@@ -78,6 +79,12 @@ static inline Lanes FlipBy( Lanes a, Lanes b )
 static inline Lanes Double2( Lanes shifted )
 {
 	return (Lanes)( ( (Bits)shifted - ( 0x4b400000 - 127 ) ) << 23 );
+}
+
+/* n of n + 1.5 * 2^23 */
+static inline Bits Whole( Lanes shifted )
+{
+	return (Bits)shifted - 0x4b400000;
 }
 
 static inline Quad QuadLoad( const float *from )
@@ -190,7 +197,6 @@ static inline Lanes TurnsWeight( float weight, Turns dot, int part )
 #else
 
 typedef float Lanes;
-typedef int32_t Bits;
 typedef struct Quad
 {
 	float at[4];
@@ -243,6 +249,13 @@ static inline Lanes Double2( Lanes shifted )
 	bits = ( bits - ( UINT32_C( 0x4b400000 ) - 127 ) ) << 23;
 	memcpy( &shifted, &bits, sizeof( bits ) );
 	return shifted;
+}
+
+static inline int32_t Whole( Lanes shifted )
+{
+	int32_t bits;
+	memcpy( &bits, &shifted, sizeof( bits ) );
+	return bits - 0x4b400000;
 }
 
 static inline Quad QuadLoad( const float *from )
