@@ -15,13 +15,14 @@ typedef struct lmbArmDef
 {
 	double bodyMass, bodyHeight; /* kg, m: segment parameters by de Leva 1996, Table 4 */
 	bool female;
-	double viscosity[2];   /* N m s / rad at shoulder and elbow */
-	double friction[2];    /* N m, dry (smoothed: tanh of speed over 0.1 rad/s) */
-	double gravity;        /* m / s^2, along -y; 0: a horizontal plane */
-	double limits[2][2];   /* rad: lowest and highest angle where a torque begins to push back */
-	double limitStiffness; /* N m / rad^2 beyond the limit (torque = k d^2); 0: no limits */
-	double limitDamping;   /* N m s / rad^2: damping that grows with depth, torque = b d q' while in */
-	bool muscles;          /* six muscles in place of torques (plant_muscles.c); inputs in [0, 1] */
+	double viscosity[2];     /* N m s / rad at shoulder and elbow */
+	double friction[2];      /* N m, dry (smoothed: tanh of speed over 0.1 rad/s) */
+	double gravity;          /* m / s^2, along -y; 0: a horizontal plane */
+	double limits[2][2];     /* rad: lowest and highest angle where a torque begins to push back */
+	double limitStiffness;   /* N m / rad^2 beyond the limit (torque = k d^2); 0: no limits */
+	double limitDamping;     /* N m s / rad^2: damping that grows with depth, torque = b d q' while in */
+	bool muscles;            /* six muscles in place of torques (docs/derivations/arm.md); inputs in [0, 1] */
+	bool constantMomentArms; /* of the muscles; false: they change with the angle */
 } lmbArmDef;
 
 lmbArmDef lmbDefaultArmDef( void ); /* 75 kg, 1.75 m, viscosity 0.2, nothing else */
@@ -36,13 +37,14 @@ typedef struct lmbPlant
 {
 	const char *name;
 	int dofCount, inputCount;
-	const char *const *dofNames, *const *inputNames;
-	const bool *slides, *turns; /* (dofCount) as in lmbTrajectories */
-	bool invariantBase;         /* the dynamics do not depend on the first angle */
-	double ( *inputRange )[2];  /* (inputCount) what the input may be */
-	double ( *startRange )[2];  /* (dofCount) positions from which motions start by default */
+	const char **dofNames, **inputNames;
+	bool *slides, *turns;      /* (dofCount) as in lmbTrajectories */
+	bool invariantBase;        /* the dynamics do not depend on the first angle */
+	double ( *inputRange )[2]; /* (inputCount) what the input may be */
+	double ( *startRange )[2]; /* (dofCount) positions from which motions start by default */
 	const struct lmbPlantClass *class;
 	void *data;
+	const char *notes; /* what of a MuJoCo model was left out or taken otherwise, in words; NULL: nothing */
 	lmbArena arena;
 } lmbPlant;
 
