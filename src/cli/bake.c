@@ -4,5 +4,5 @@
 
 int lmbVerb_Bake( const lmbVerb *verb, int argc, const char **argv )
 {
-	return lmbProjectVerb_Main( verb, argc, argv, 1u << lmb_stageBake );
+	return lmbProjectVerb_Main( verb, argc, argv, 1u << lmb_stageBake, 0 );
 }

@@ -4,5 +4,6 @@
 
 int lmbVerb_Evaluate( const lmbVerb *verb, int argc, const char **argv )
 {
-	return lmbProjectVerb_Main( verb, argc, argv, 1u << lmb_stageEvaluate | 1u << lmb_stageSheet );
+	return lmbProjectVerb_Main( verb, argc, argv, 1u << lmb_stageEvaluate | 1u << lmb_stageSheet,
+	                            1u << lmb_limbStageEvaluate );
 }

@@ -4,5 +4,5 @@
 
 int lmbVerb_Fit( const lmbVerb *verb, int argc, const char **argv )
 {
-	return lmbProjectVerb_Main( verb, argc, argv, 1u << lmb_stageFit | 1u << lmb_stageModel );
+	return lmbProjectVerb_Main( verb, argc, argv, 1u << lmb_stageFit | 1u << lmb_stageModel, 0 );
 }

@@ -5,6 +5,7 @@
 #include "flesh/project.h"
 #include "flesh/tissue_surface.h"
 #include "formats/safetensors.h"
+#include "limb/project.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -148,23 +149,38 @@ static lmbStatus InfoTensors( lmbCommand *command, const char *path, lmbError *e
 	return status;
 }
 
-static lmbStatus InfoProject( lmbCommand *command, const char *path, lmbError *error )
+static void DescribeProject( lmbCommand *command, const lmbProjectFile *file )
 {
-	lmbProject *project;
-	LMB_TRY( lmbProject_Load( path, &project, error ) );
 	json_t *sections = json_object();
-	lmbCommand_Print( command, "%s: the project \"%s\" of %s\n", path, project->name, project->character );
-	for ( int i = 0; i < project->file.table->sectionCount; ++i )
+	for ( int i = 0; i < file->table->sectionCount; ++i )
 	{
 		lmbArena arena = { 0 };
-		const char *name = project->file.table->sections[i].name;
-		const char *settings = lmbProjectFile_Settings( &project->file, name, &arena );
+		const char *name = file->table->sections[i].name;
+		const char *settings = lmbProjectFile_Settings( file, name, &arena );
 		lmbCommand_Print( command, "%s", settings != NULL ? settings : "" );
 		json_object_set_new( sections, name[0] != 0 ? name : "top", json_string( settings ) );
 		lmbArena_Free( &arena );
 	}
 	json_object_set_new( command->document, "kind", json_string( "project" ) );
 	json_object_set_new( command->document, "settings", sections );
+}
+
+static lmbStatus InfoProject( lmbCommand *command, const char *path, lmbError *error )
+{
+	static const lmbProjectTable *const kinds[] = { &lmbFleshProjectTable, &lmbLimbProjectTable };
+	if ( lmbProjectFile_Kind( path, kinds, 2 ) == 1 )
+	{
+		lmbLimbProject *limb;
+		LMB_TRY( lmbLimbProject_Load( path, &limb, error ) );
+		lmbCommand_Print( command, "%s: the project \"%s\" of a limb\n", path, limb->name );
+		DescribeProject( command, &limb->file );
+		lmbLimbProject_Free( limb );
+		return lmb_statusOk;
+	}
+	lmbProject *project;
+	LMB_TRY( lmbProject_Load( path, &project, error ) );
+	lmbCommand_Print( command, "%s: the project \"%s\" of %s\n", path, project->name, project->character );
+	DescribeProject( command, &project->file );
 	lmbProject_Free( project );
 	return lmb_statusOk;
 }

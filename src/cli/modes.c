@@ -4,5 +4,5 @@
 
 int lmbVerb_Modes( const lmbVerb *verb, int argc, const char **argv )
 {
-	return lmbProjectVerb_Main( verb, argc, argv, 1u << lmb_stageModes );
+	return lmbProjectVerb_Main( verb, argc, argv, 1u << lmb_stageModes, 0 );
 }

@@ -1,5 +1,6 @@
 #include "cli/project_verb.h"
 
+#include "evaluate/limb_report.h"
 #include "evaluate/report.h"
 
 #include <stdlib.h>
@@ -72,16 +73,35 @@ static void PrintModel( lmbCommand *command, const json_t *facts )
 	                  Number( facts, "instance_bytes" ) / 1024.0 );
 }
 
-static void PrintFacts( lmbCommand *command, const char *stage, const json_t *facts )
+static void PrintLimbSimulate( lmbCommand *command, const json_t *facts )
+{
+	lmbCommand_Print( command, "  %.0f motions of %.0f samples in all to learn from, %.0f to judge by\n",
+	                  Number( facts, "motions" ), Number( facts, "samples" ),
+	                  Number( facts, "test_motions" ) );
+}
+
+static void PrintLimbTrain( lmbCommand *command, const json_t *facts )
+{
+	const char *name;
+	json_t *model;
+	json_object_foreach( (json_t *)facts, name, model ) lmbCommand_Print(
+	    command, "  %s: %.0f parameters, error %.3g, on motions that stopped it %.3g\n", name,
+	    Number( model, "parameters" ), Number( model, "train_loss" ), Number( model, "stop_loss" ) );
+}
+
+static void PrintFacts( lmbCommand *command, bool limb, const char *stage, const json_t *facts )
 {
 	static const struct
 	{
+		bool limb;
 		const char *stage;
 		void ( *print )( lmbCommand *command, const json_t *facts );
-	} printers[] = { { "tissue", PrintTissue }, { "modes", PrintModes }, { "simulate", PrintSimulate },
-	                 { "train", PrintTrain },   { "model", PrintModel }, { "bake", PrintBakes } };
+	} printers[] = { { false, "tissue", PrintTissue },        { false, "modes", PrintModes },
+	                 { false, "simulate", PrintSimulate },    { false, "train", PrintTrain },
+	                 { false, "model", PrintModel },          { false, "bake", PrintBakes },
+	                 { true, "simulate", PrintLimbSimulate }, { true, "train", PrintLimbTrain } };
 	for ( size_t i = 0; i < sizeof( printers ) / sizeof( printers[0] ); ++i )
-		if ( strcmp( printers[i].stage, stage ) == 0 )
+		if ( printers[i].limb == limb && strcmp( printers[i].stage, stage ) == 0 )
 			printers[i].print( command, facts );
 }
 
@@ -102,24 +122,47 @@ static void OnStage( void *context, const char *name, lmbStageEvent event, doubl
 		lmbCommand_Print( command, "%s: up to date\n", name );
 	else
 		lmbCommand_Print( command, "%s: %.1f s\n", name, seconds );
-	PrintFacts( command, name, facts );
+	PrintFacts( command, verb->limb != NULL, name, facts );
 	fflush( stdout );
 	json_array_append_new( verb->stageList,
 	                       json_pack( "{s:s, s:b, s:f, s:O}", "stage", name, "up_to_date",
 	                                  event == lmb_stageSkipped, "seconds", seconds, "facts", facts ) );
 }
 
+/* What is for characters only. */
+static lmbStatus RefuseForLimb( const lmbProjectVerb *verb, const char *path, lmbError *error )
+{
+	const char *name = verb->command.verb->name;
+	if ( verb->limbStages == 0 )
+		return lmbError_Set( error, lmb_statusUnsupported,
+		                     "%s: this is a limb's project, and %s is for characters; a limb has simulate, "
+		                     "train, evaluate and run",
+		                     path, name );
+	if ( verb->instant || verb->shard != NULL )
+		return lmbError_Set( error, lmb_statusUnsupported,
+		                     "%s: this is a limb's project, and --%s is for characters; leave it out", path,
+		                     verb->instant ? "instant" : "shard" );
+	return lmb_statusOk;
+}
+
 static lmbStatus OpenProject( lmbProjectVerb *verb, lmbError *error )
 {
+	static const lmbProjectTable *const kinds[] = { &lmbFleshProjectTable, &lmbLimbProjectTable };
 	const char *path = verb->command.arguments[0];
 	if ( EndsWith( path, ".glb" ) || EndsWith( path, ".gltf" ) )
 		LMB_TRY( lmbProject_ForCharacter( path, &verb->project, error ) );
+	else if ( lmbProjectFile_Kind( path, kinds, 2 ) == 1 )
+	{
+		LMB_TRY( RefuseForLimb( verb, path, error ) );
+		LMB_TRY( lmbLimbProject_Load( path, &verb->limb, error ) );
+	}
 	else
 		LMB_TRY( lmbProject_Load( path, &verb->project, error ) );
+	lmbProjectFile *file = verb->limb != NULL ? &verb->limb->file : &verb->project->file;
 	for ( int i = 0; verb->settings != NULL && verb->settings[i] != NULL; ++i )
-		LMB_TRY( lmbProjectFile_Set( &verb->project->file, verb->settings[i], error ) );
+		LMB_TRY( lmbProjectFile_Set( file, verb->settings[i], error ) );
 	if ( verb->command.seed >= 0 )
-		verb->project->seed = verb->command.seed;
+		*( verb->limb != NULL ? &verb->limb->seed : &verb->project->seed ) = verb->command.seed;
 	return lmb_statusOk;
 }
 
@@ -135,24 +178,43 @@ static lmbStatus ReadShard( const char *text, lmbPipelineDef *def, lmbError *err
 	return lmb_statusOk;
 }
 
+/* Runs the stages of either kind. judged: whether the report is wanted. */
+static lmbStatus RunPipeline( lmbProjectVerb *verb, lmbPipelineDef *def, json_t **metrics, bool *judged,
+                              lmbError *error )
+{
+	const lmbJob *job = &verb->command.job;
+	if ( verb->limb != NULL )
+	{
+		def->stages = verb->limbStages;
+		*judged = ( def->stages & 1u << lmb_limbStageEvaluate ) != 0;
+		return lmbLimbPipeline_Run( verb->limb, def, job, metrics, error );
+	}
+	def->stages = verb->stages;
+	def->instant = verb->instant != 0 || verb->project->instant;
+	if ( verb->shard != NULL )
+		LMB_TRY( ReadShard( verb->shard, def, error ) );
+	*judged = ( def->stages & 1u << lmb_stageEvaluate ) != 0;
+	return lmbPipeline_Run( verb->project, def, job, metrics, error );
+}
+
 static lmbStatus Work( lmbProjectVerb *verb, lmbError *error )
 {
 	LMB_TRY( OpenProject( verb, error ) );
-	lmbPipelineDef def = { .stages = verb->stages,
-	                       .instant = verb->instant != 0 || verb->project->instant,
-	                       .event = OnStage,
-	                       .context = verb };
+	bool instant = verb->project != NULL && ( verb->instant != 0 || verb->project->instant ), judged = false;
 	char folder[4096];
-	snprintf( folder, sizeof( folder ), "out/%s%s", verb->project->name, def.instant ? "-instant" : "" );
-	def.folder = verb->out != NULL ? verb->out : folder;
-	if ( verb->shard != NULL )
-		LMB_TRY( ReadShard( verb->shard, &def, error ) );
+	snprintf( folder, sizeof( folder ), "out/%s%s",
+	          verb->limb != NULL ? verb->limb->name : verb->project->name, instant ? "-instant" : "" );
+	lmbPipelineDef def = {
+	    .folder = verb->out != NULL ? verb->out : folder, .event = OnStage, .context = verb };
 	json_t *metrics = NULL;
-	LMB_TRY( lmbPipeline_Run( verb->project, &def, &verb->command.job, &metrics, error ) );
-	if ( !verb->command.json && ( verb->stages & 1u << lmb_stageEvaluate ) != 0 )
+	LMB_TRY( RunPipeline( verb, &def, &metrics, &judged, error ) );
+	if ( !verb->command.json && judged )
 	{
 		printf( "\n" );
-		lmbReport_Print( metrics, stdout );
+		if ( verb->limb != NULL )
+			lmbLimbReport_Print( metrics, stdout );
+		else
+			lmbReport_Print( metrics, stdout );
 	}
 	lmbCommand_Print( &verb->command, "\nresults: %s\n", def.folder );
 	json_object_set_new( verb->command.document, "out", json_string( def.folder ) );
@@ -169,12 +231,14 @@ int lmbProjectVerb_Run( lmbProjectVerb *verb )
 	lmbStatus status = Work( verb, &error );
 	json_decref( verb->stageList );
 	lmbProject_Free( verb->project );
+	lmbLimbProject_Free( verb->limb );
 	return lmbCommand_End( &verb->command, status, &error );
 }
 
-int lmbProjectVerb_Main( const lmbVerb *verb, int argc, const char **argv, unsigned stages )
+int lmbProjectVerb_Main( const lmbVerb *verb, int argc, const char **argv, unsigned stages,
+                         unsigned limbStages )
 {
-	lmbProjectVerb project = { .stages = stages };
+	lmbProjectVerb project = { .stages = stages, .limbStages = limbStages };
 	const struct poptOption options[] = { LMB_PROJECT_OPTIONS( project ),
 	                                      LMB_COMMAND_OPTIONS( project.command ) };
 	int code = lmbCommand_Begin( &project.command, verb, argc, argv, options );

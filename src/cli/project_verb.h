@@ -4,16 +4,19 @@
 
 #include "cli/command.h"
 #include "flesh/pipeline.h"
+#include "limb/pipeline.h"
 
 typedef struct lmbProjectVerb
 {
 	lmbCommand command;
-	unsigned stages;       /* to bring up to date */
+	unsigned stages;       /* to bring up to date for a character */
+	unsigned limbStages;   /* for a limb; 0: the verb is not for limbs */
 	const char *out;       /* Nullable: out/NAME */
 	const char **settings; /* Nullable, NULL-terminated: SECTION.KEY=VALUE */
 	const char *shard;     /* Nullable: "i/n" */
 	int instant;
-	lmbProject *project;
+	lmbProject *project; /* one of the two */
+	lmbLimbProject *limb;
 	json_t *stageList; /* of the JSON document */
 } lmbProjectVerb;
 
@@ -27,7 +30,8 @@ typedef struct lmbProjectVerb
 	}
 
 /* A verb that does nothing but bring stages up to date. */
-int lmbProjectVerb_Main( const lmbVerb *verb, int argc, const char **argv, unsigned stages );
+int lmbProjectVerb_Main( const lmbVerb *verb, int argc, const char **argv, unsigned stages,
+                         unsigned limbStages );
 /* The same for a verb with options of its own, which has begun its command. */
 int lmbProjectVerb_Run( lmbProjectVerb *verb );
 

@@ -1,10 +1,12 @@
-/* limber simulate: still and moving shapes by finite elements; in shards over many processes. */
+/* limber simulate: still and moving shapes by finite elements, in shards over many processes; or a limb's
+ * motions.
+ */
 #include "cli/project_verb.h"
 #include "cli/verbs.h"
 
 int lmbVerb_Simulate( const lmbVerb *verb, int argc, const char **argv )
 {
-	lmbProjectVerb project = { .stages = 1u << lmb_stageSimulate };
+	lmbProjectVerb project = { .stages = 1u << lmb_stageSimulate, .limbStages = 1u << lmb_limbStageSimulate };
 	const struct poptOption options[] = {
 	    LMB_PROJECT_OPTIONS( project ),
 	    { "shard", 0, POPT_ARG_STRING, &project.shard, 0, "Make only share I of N of the poses", "I/N" },

@@ -4,5 +4,5 @@
 
 int lmbVerb_Tissue( const lmbVerb *verb, int argc, const char **argv )
 {
-	return lmbProjectVerb_Main( verb, argc, argv, 1u << lmb_stageTissue );
+	return lmbProjectVerb_Main( verb, argc, argv, 1u << lmb_stageTissue, 0 );
 }

@@ -2,11 +2,12 @@
 
 /* The paragraph that all verbs on a project share. */
 #define PROJECT_HELP                                                                                         \
-	"PROJECT.yaml is described in docs/formats/project.md; `limber run --defaults` prints one. A "           \
-	"character\n"                                                                                            \
-	"(.glb, .gltf) in its place stands for a project with every key at its default. What earlier stages\n"   \
-	"must give is made first; what is up to date is not made again, and a run that was stopped or killed\n"  \
-	"goes on where it was."
+	"PROJECT.yaml is described in docs/formats/project.md (characters) and limb-project.md (limbs);\n"       \
+	"`limber run --defaults` prints one, `limber run --defaults limb` the other. A character (.glb, "        \
+	".gltf)\n"                                                                                               \
+	"in its place stands for a project with every key at its default. What earlier stages must give is\n"    \
+	"made first; what is up to date is not made again, and a run that was stopped or killed goes on where\n" \
+	"it was."
 
 const lmbVerb lmbVerbs[] = {
     { "info", "FILE", 1, 1, "say what a character, a recording, a project or one of Limber's own files holds",
@@ -17,7 +18,7 @@ const lmbVerb lmbVerbs[] = {
       "Nothing is written.",
       lmbVerb_Info },
     { "run", "PROJECT.yaml", 0, 1,
-      "do the whole pipeline, from the character to a model, its report and bakes",
+      "do the whole pipeline, from a character or a limb to a model and its report",
       PROJECT_HELP
       "\n\n"
       "With --instant the model comes from the tissue's vibration modes alone, without simulation,\n"
@@ -25,19 +26,18 @@ const lmbVerb lmbVerbs[] = {
       lmbVerb_Run },
     { "tissue", "PROJECT.yaml", 1, 1, "make the soft body: tissue.safetensors, and tissue.vtu for ParaView",
       PROJECT_HELP, lmbVerb_Tissue },
-    { "simulate", "PROJECT.yaml", 1, 1, "simulate poses and motions by finite elements",
+    { "simulate", "PROJECT.yaml", 1, 1, "simulate a character's poses and motions, or a limb's motions",
       PROJECT_HELP
       "\n\n"
       "With --shard I/N many processes, on one machine or many that share the folder, each make a share\n"
       "of the poses; a last `limber simulate` without it completes the data.",
       lmbVerb_Simulate },
     { "modes", "PROJECT.yaml", 1, 1, "find the tissue's vibration modes", PROJECT_HELP, lmbVerb_Modes },
-    { "train", "PROJECT.yaml", 1, 1, "train the network from pose to shape at rest", PROJECT_HELP,
-      lmbVerb_Train },
+    { "train", "PROJECT.yaml", 1, 1, "train the network from pose to shape at rest, or a limb's equations",
+      PROJECT_HELP, lmbVerb_Train },
     { "fit", "PROJECT.yaml", 1, 1, "fit the springs and pack model.safetensors", PROJECT_HELP, lmbVerb_Fit },
-    { "evaluate", "PROJECT.yaml", 1, 1,
-      "judge the model against the simulation: metrics.json, contact sheets", PROJECT_HELP,
-      lmbVerb_Evaluate },
+    { "evaluate", "PROJECT.yaml", 1, 1, "judge models against the simulation: metrics.json, contact sheets",
+      PROJECT_HELP, lmbVerb_Evaluate },
     { "bake", "PROJECT.yaml", 1, 1, "write motions with their dynamics as GLB and point caches", PROJECT_HELP,
       lmbVerb_Bake },
     { "predict", "MODEL.safetensors", 1, 1,

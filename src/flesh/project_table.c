@@ -231,7 +231,7 @@ const lmbProjectTable lmbFleshProjectTable = {
     .records = records,
     .recordCount = (int)( sizeof( records ) / sizeof( records[0] ) ),
     .needed = "character",
-    .missing = "it names a .glb or .gltf file",
+    .missing = "it names a .glb or .gltf file (a limb's project has the section \"limb\" instead)",
     .example = "character: character.glb",
     .size = sizeof( lmbProject ),
     .defaults = Defaults,
@@ -241,6 +241,7 @@ const lmbProjectTable lmbFleshProjectTable = {
         "out. Paths are relative to the file's own folder. A key that is not listed here, a value of "
         "another type or outside its range is an error that names line and column.\n\n"
         "Lengths are metres of the character's own size, after `unit`.\n\n"
-        "This page is printed by `limber run --reference`; `limber run --defaults` prints a project file "
-        "with every key at its default.",
+        "This page is printed by `limber run --reference character`; `limber run --defaults` prints a "
+        "project file with every key at its default. Limbs have a project file of their own "
+        "([limb-project.md](limb-project.md)).",
 };

@@ -84,8 +84,28 @@ expect 1 simulate broken.yaml --shard 3/2 && in_err "--shard must be I/N"
 expect 0 run --defaults && in_out "character: character.glb" && no_err
 cp stdout defaults.yaml
 expect 0 info defaults.yaml --json && is_json && in_out '"ok": true'
+expect 0 run --defaults limb && in_out "limb:" && no_err
+cp stdout limb-defaults.yaml
+expect 0 info limb-defaults.yaml --json && is_json && in_out '"ok": true'
 expect 0 run --reference
-cmp -s stdout "$SOURCE/docs/formats/project.md" || fail "docs/formats/project.md is not what limber run --reference prints"
+cat "$SOURCE/docs/formats/project.md" "$SOURCE/docs/formats/limb-project.md" | cmp -s stdout - ||
+	fail "docs/formats/project.md and limb-project.md are not what limber run --reference prints"
+expect 0 run --reference character
+cmp -s stdout "$SOURCE/docs/formats/project.md" || fail "docs/formats/project.md is not what limber run --reference character prints"
+expect 0 run --reference limb
+cmp -s stdout "$SOURCE/docs/formats/limb-project.md" || fail "docs/formats/limb-project.md is not what limber run --reference limb prints"
+expect 1 run --reference leg && in_err 'there are character and limb' && no_out
+
+# The kind of a project shows in its keys; what is not for limbs says so.
+printf 'limb: { plant: arm, gravty: 9.81 }\n' >arm.yaml
+expect 1 run arm.yaml && in_err 'arm.yaml:1:21: limb: unknown key "gravty"; the nearest known one is "gravity"'
+printf 'limb: { plant: arm }\n' >arm.yaml
+for verb in tissue modes fit bake; do
+	expect 1 "$verb" arm.yaml && in_err "arm.yaml: this is a limb's project, and $verb is for characters" && no_out
+done
+expect 1 run arm.yaml --instant && in_err "--instant is for characters"
+expect 1 simulate arm.yaml --shard 1/2 && in_err "--shard is for characters"
+expect 1 train arm.yaml --set train.models='[lagrangian, lagrangian]' && in_err 'give one of the models a "name"'
 
 # What cannot be written is an error.
 "$LIMBER" run --reference 2>stderr >/dev/full

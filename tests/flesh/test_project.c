@@ -373,7 +373,7 @@ static void ReferencePageIsCurrent( void **state )
 	if ( strcmp( printed, page ) != 0 )
 		CheckReport(
 		    __FILE__, __LINE__,
-		    "docs/formats/project.md is old; run: build/limber run --reference > docs/formats/project.md" );
+		    "docs/formats/project.md is old; run: build/limber run --reference character > docs/formats/project.md" );
 	lmbArena_Free( &arena );
 }
 
