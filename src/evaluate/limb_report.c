@@ -69,13 +69,13 @@ static double Number( const json_t *object, const char *key )
 	return json_is_number( value ) ? json_number_value( value ) : NAN;
 }
 
-/* A cell of width 12, or a dash. */
+/* A cell of width 13, or a dash. */
 static void PrintCell( FILE *stream, double value )
 {
 	if ( isnan( value ) )
-		fprintf( stream, "%12s", "-" );
+		fprintf( stream, "%13s", "-" );
 	else
-		fprintf( stream, "%12.*f", value < 9.9995 ? 4 : 2, value );
+		fprintf( stream, "%13.*f", value < 9.9995 ? 4 : 2, value );
 }
 
 static void PrintRow( FILE *stream, const char *model, const json_t *score )
@@ -108,11 +108,10 @@ static void PrintTest( FILE *stream, const char *name, const json_t *test, const
 	double amplified = Number( test, "amplification_10s" );
 	double judged = Number( test, "judged_s" );
 	if ( !isnan( judged ) )
-		fprintf(
-		    stream,
-		    "; the plant itself multiplies an error by %.2g in 10 s: judged after %.3g s (median), where "
-		    "it reaches 1000",
-		    amplified, judged );
+		fprintf( stream,
+		         "; the plant itself multiplies an error by %.2g in 10 s (median): \"judged\" is at 10 s, or "
+		         "before, where it multiplies by 1000 (median %.3g s)",
+		         amplified, judged );
 	fprintf( stream, "\n" );
 	const char *model;
 	json_t *row;
@@ -136,7 +135,7 @@ void lmbLimbReport_Print( const json_t *metrics, FILE *stream )
 	{
 		char median[32];
 		snprintf( median, sizeof( median ), "%.0f s: median", lmbLimbTimes[t] );
-		fprintf( stream, "%12s%12s", median, "mean" );
+		fprintf( stream, "%13s%13s", median, "mean" );
 	}
 	fprintf( stream, "%13s\n", "diverged" );
 	json_object_foreach( tests, name, test ) PrintTest( stream, name, test, models );
