@@ -264,10 +264,10 @@ static void Defaults( void *out )
 	project->integrator = lmb_integratorRk4;
 	project->step = 0.005;
 	project->testNoise = 0.5;
-	project->novelVelocity[0] = 250.0;
-	project->novelVelocity[1] = 400.0;
-	project->novelPosture[0] = 1.1;
-	project->novelPosture[1] = 1.6;
+	project->novelVelocity[0] = 150.0;
+	project->novelVelocity[1] = 300.0;
+	project->novelPosture[0] = 1.0;
+	project->novelPosture[1] = 1.4;
 	project->pulse = 1.0;
 	project->pulseTime = 0.1;
 }
