@@ -97,7 +97,7 @@ typedef struct lmbLimbProject
 
 	const lmbLimbProjectModel *models; /* (modelCount) */
 	int modelCount;
-	bool trust, knownTerms;
+	bool trust;
 
 	const int *tests; /* (testCount) lmbLimbTestKind */
 	int testCount;

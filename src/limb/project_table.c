@@ -154,8 +154,6 @@ static const lmbProjectKey keys[] = {
       .says = "Models to train; the first is the one to use, `model.safetensors`." },
     { "train", "trust", lmb_keyFlag, AT( trust ),
       .says = "Models carry a score of how far they are from what they learned from." },
-    { "train", "known_terms", lmb_keyFlag, AT( knownTerms ),
-      .says = "Also fit the parameters of the plant's own equations, for reference." },
 
     { "evaluate", "tests", lmb_keyChoices, AT( tests ), COUNT_AT( testCount ), .choices = testNames,
       .says = "Tests to run. `noise` trains the models that have `variants` once more, on noisy angles." },
@@ -256,7 +254,7 @@ static void Defaults( void *out )
 	project->motionCount = (int)( sizeof( defaultMotions ) / sizeof( defaultMotions[0] ) );
 	project->models = &defaultModel;
 	project->modelCount = 1;
-	project->trust = project->knownTerms = true;
+	project->trust = true;
 	project->tests = defaultTests;
 	project->testCount = (int)( sizeof( defaultTests ) / sizeof( defaultTests[0] ) );
 	project->testMotions = 40;

@@ -16,7 +16,7 @@ static const char tiny[] =
     "motions: { rate: 50, duration: 1, train: [{ kind: torques, count: 6 }, { kind: reaches, count: 3 }, { "
     "kind: "
     "swings, count: 2 }] }\n"
-    "train:\n  known_terms: true\n  models:\n"
+    "train:\n  models:\n"
     "    - { kind: lagrangian, width: 6, layers: 1, adam_epochs: 2, lbfgs_iterations: 5, seeds: 2 }\n"
     "    - { kind: affine, width: 6, layers: 1, adam_epochs: 2, lbfgs_iterations: 5, variants: false }\n"
     "    - { kind: plain, width: 6, layers: 1, adam_epochs: 2, lbfgs_iterations: 5, variants: false }\n"
