@@ -371,9 +371,9 @@ static void ReferencePageIsCurrent( void **state )
 	CHECK_OR_STOP( lmbFile_Read( LMB_TEST_SOURCE "/docs/formats/project.md", &arena, &page, &pageSize,
 	                             &error ) == lmb_statusOk );
 	if ( strcmp( printed, page ) != 0 )
-		CheckReport(
-		    __FILE__, __LINE__,
-		    "docs/formats/project.md is old; run: build/limber run --reference character > docs/formats/project.md" );
+		CheckReport( __FILE__, __LINE__,
+		             "docs/formats/project.md is old; run: build/limber run --reference character > "
+		             "docs/formats/project.md" );
 	lmbArena_Free( &arena );
 }
 
