@@ -65,6 +65,7 @@ static void TakeMaps( lmbCarver *carver, lmbFleshBody *body )
 {
 	size_t modes = body->hasModes ? (size_t)body->model->info.modeCount : 0;
 	size_t blocks = body->hasVertexSprings ? (size_t)body->model->softBlockCount : 0;
+	body->vertexRates = lmbCarver_Take( carver, blocks, 2 * lmbLanes * sizeof( float ) );
 	for ( int i = 0; i < 2; ++i )
 	{
 		body->maps[i].step = 0.0;
@@ -131,6 +132,7 @@ lmbStatus lmbFleshBody_Place( const lmbFlesh *model, const lmbFleshDef *def, voi
 	lmbFleshBody *placed = lmbCarver_Take( &carver, 1, sizeof( *placed ) );
 	ChooseSprings( model, def, placed );
 	TakeAll( &carver, placed );
+	lmbFleshBody_FillRates( placed );
 	*body = placed;
 	return lmb_statusOk;
 }
@@ -234,39 +236,6 @@ lmbStatus lmbFleshBody_Restore( lmbFleshBody *body, const void *state, size_t si
 		return lmb_statusCorrupt;
 	memcpy( body->clock, bytes + sizeof( expected ), StateBytes( body ) );
 	return lmb_statusOk;
-}
-
-static void FillMaps( const lmbFleshBody *body, double dt, lmbFleshMaps *maps )
-{
-	const lmbFlesh *model = body->model;
-	lmbSpringMap map;
-	maps->step = dt;
-	for ( int m = 0; m < model->info.modeCount && body->hasModes && !body->followsPose; ++m )
-		lmbSpringMap_Make( body->modeSprings[2 * m], body->modeSprings[2 * m + 1], dt, &maps->modes[m] );
-	for ( int i = 0; i < model->softBlockCount * lmbLanes && body->hasVertexSprings; ++i )
-	{
-		const double *spring = body->vertexSprings + 2 * (size_t)model->order[i];
-		if ( model->order[i] < 0 ) /* padding stays as it was placed: zeros keep a displacement of zero */
-			continue;
-		lmbSpringMap_Make( spring[0], spring[1], dt, &map );
-		lmbSpringMap_Store( &map, maps->vertices + (size_t)( i / lmbLanes ) * lmbSpringPlanes * lmbLanes,
-		                    lmbLanes, (size_t)( i % lmbLanes ) );
-	}
-}
-
-/* Two lengths of step are kept, since frames often alternate between two. */
-static const lmbFleshMaps *FindMaps( lmbFleshBody *body, double dt )
-{
-	for ( int i = 0; i < 2; ++i )
-		if ( body->maps[i].step == dt )
-		{
-			body->nextMaps = 1 - i;
-			return &body->maps[i];
-		}
-	lmbFleshMaps *maps = &body->maps[body->nextMaps];
-	body->nextMaps = 1 - body->nextMaps;
-	FillMaps( body, dt, maps );
-	return maps;
 }
 
 static bool PoseIsSound( const lmbFleshBody *body, const lmbFleshPose *pose )
@@ -393,7 +362,7 @@ lmbStatus lmbFleshBody_Begin( lmbFleshBody *body, const lmbFleshPose *pose, doub
 	if ( pose == NULL || !PoseIsSound( body, pose ) || !( dt >= 0.0 && dt <= 1e300 ) )
 		return lmb_statusInvalidArgument;
 	FillFrame( body, pose, dt, frame );
-	*maps = lmbFleshFrame_Moves( frame ) ? FindMaps( body, dt ) : NULL;
+	*maps = lmbFleshFrame_Moves( frame ) ? lmbFleshBody_FindMaps( body, dt ) : NULL;
 	return lmb_statusOk;
 }
 

@@ -38,6 +38,7 @@ struct lmbFleshBody
 	bool hasModes, hasVertexSprings; /* of the chosen layer */
 	bool followsPose;                /* the modes' stiffness follows the pose */
 	const double *modeSprings, *vertexSprings;
+	float *vertexRates; /* (softBlockCount x 2 x lmbLanes) stiffness and damping; stiffness -1: no vertex */
 
 	/* State, one run of memory from stateBegin, doubles before floats. World axes, relative to position. */
 	char *stateBegin;
@@ -97,6 +98,9 @@ typedef struct lmbFleshFrame
  * lmbFleshBody_Step refuses; *maps is NULL in a frame without motion. */
 lmbStatus lmbFleshBody_Begin( lmbFleshBody *body, const lmbFleshPose *pose, double dt, lmbFleshFrame *frame,
                               const lmbFleshMaps **maps );
+/* flesh_maps.c: springs as the maps' kernel reads them, once; and the maps of a step of dt > 0. */
+void lmbFleshBody_FillRates( lmbFleshBody *body );
+const lmbFleshMaps *lmbFleshBody_FindMaps( lmbFleshBody *body, double dt );
 /* flesh_pose.c: bones of the frame to palette, nextBones and the rotations; features. */
 void lmbFleshBody_PlaceBones( lmbFleshBody *body, const lmbFleshPose *pose, const lmbFleshFrame *frame );
 /* flesh_network.c: features to amplitudes and still. */

@@ -241,6 +241,39 @@ static void Springs( const lmbKernels *kernels, Case *c, lmbRandom *random )
 	}
 }
 
+/* Against the map in double. */
+static void Maps( const lmbKernels *kernels, Case *c, lmbRandom *random )
+{
+	for ( int halvings = 0; halvings <= lmbMostHalvings; ++halvings )
+	{
+		float rates[2 * lmbLanes], *map = c->out + halvings * lmbSpringPlanes * lmbLanes;
+		double time = 0.001 + 0.05 * lmbRandom_Uniform( random ), part = time / ( 1 << halvings );
+		for ( int l = 0; l < lmbLanes; ++l )
+		{
+			rates[l] = (float)( 1.99 * lmbRandom_Uniform( random ) / ( part * part ) );
+			rates[lmbLanes + l] = (float)( 0.99 * lmbRandom_Uniform( random ) / part );
+		}
+		rates[0] = rates[lmbLanes + 1] = rates[2] = rates[lmbLanes + 2] = 0.0f;
+		kernels->maps( rates, (float)time, halvings, map );
+		double tolerance = 4e-7 * ( 1 + ( 1 << halvings ) ); /* roundings, twice as much with each doubling */
+		for ( int l = 0; l < lmbLanes; ++l )
+		{
+			lmbSpringMap truth;
+			float planes[lmbSpringPlanes];
+			double k = rates[l], root = sqrt( k ) > 1.0 / time ? sqrt( k ) : 1.0 / time;
+			lmbSpringMap_Make( k, rates[lmbLanes + l], (float)time, &truth );
+			lmbSpringMap_Store( &truth, planes, 1, 0 );
+			/* What an entry does to motion of energy 1, or to a unit of force over the step. */
+			const double scales[lmbSpringPlanes] = { 1.0,         1.0 / root,  root, 1.0,
+			                                         time * time, time * time, time, time };
+			for ( int plane = 0; plane < lmbSpringPlanes; ++plane )
+				CHECK_NEAR( map[plane * lmbLanes + l], planes[plane], tolerance * scales[plane] );
+			if ( halvings == 0 ) /* a soft spring keeps its stiffness: relative to the entry itself */
+				CHECK_NEAR( map[2 * lmbLanes + l], planes[2], 1e-6 * fabs( planes[2] ) );
+		}
+	}
+}
+
 static void Normals( const lmbKernels *kernels, Case *c, lmbRandom *random )
 {
 	int32_t triangles[3 * triangleCount];
@@ -290,8 +323,9 @@ static void SameBits( void **state )
 	{
 		const char *name;
 		void ( *run )( const lmbKernels *, Case *, lmbRandom * );
-	} calls[] = { { "dense", Dense }, { "tanh", Tanh },   { "shapes", Shapes },   { "columns", Columns },
-	              { "skin", Skin },   { "turns", Turns }, { "springs", Springs }, { "normals", Normals } };
+	} calls[] = { { "dense", Dense },     { "tanh", Tanh }, { "shapes", Shapes },
+	              { "columns", Columns }, { "skin", Skin }, { "turns", Turns },
+	              { "springs", Springs }, { "maps", Maps }, { "normals", Normals } };
 	Case *first = malloc( sizeof( Case ) ), *other = malloc( sizeof( Case ) );
 	for ( int set = lmb_kernelsPlain; set < lmb_kernelsCount; ++set )
 	{

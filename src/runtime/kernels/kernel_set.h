@@ -362,6 +362,81 @@ static void LMB_NAME( Drive )( const lmbDrive *drive, const float *restrict plac
 	}
 }
 
+/* The map over a step from that over its half, both with a forcing that is linear in time. */
+static inline void LMB_NAME( DoubleMap )( Lanes *m )
+{
+	Lanes half0 = 0.5f * m[4], half1 = 0.5f * m[5], half2 = 0.5f * m[6], half3 = 0.5f * m[7];
+	Lanes u = m[4] + half1, v = m[6] + half3; /* what the first half's forcing leaves for the start's */
+	Lanes start0 = ( u + ( m[0] * u + m[1] * v ) ) + half0, start1 = ( v + ( m[2] * u + m[3] * v ) ) + half2;
+	Lanes end0 = ( half1 + ( m[0] * half1 + m[1] * half3 ) ) + ( half0 + m[5] );
+	Lanes end1 = ( half3 + ( m[2] * half1 + m[3] * half3 ) ) + ( half2 + m[7] );
+	Lanes cross = m[1] * m[2], trace = m[0] + m[3];
+	Lanes e0 = ( m[0] + m[0] ) + ( m[0] * m[0] + cross ), e3 = ( m[3] + m[3] ) + ( m[3] * m[3] + cross );
+	m[1] = ( m[1] + m[1] ) + trace * m[1];
+	m[2] = ( m[2] + m[2] ) + trace * m[2];
+	m[0] = e0;
+	m[3] = e3;
+	m[4] = start0;
+	m[5] = end0;
+	m[6] = start1;
+	m[7] = end1;
+}
+
+static void LMB_NAME( Maps )( const float *rates, float time, int halvings, float *map )
+{
+	enum
+	{
+		terms = 14
+	};
+	static const float factorials[terms + 1] = { /* 1 / (n + 3)! */
+	                                             1.0f / 6.0f,
+	                                             1.0f / 24.0f,
+	                                             1.0f / 120.0f,
+	                                             1.0f / 720.0f,
+	                                             1.0f / 5040.0f,
+	                                             1.0f / 40320.0f,
+	                                             1.0f / 362880.0f,
+	                                             1.0f / 3628800.0f,
+	                                             1.0f / 39916800.0f,
+	                                             1.0f / 479001600.0f,
+	                                             1.0f / 6227020800.0f,
+	                                             1.0f / 87178291200.0f,
+	                                             1.0f / 1307674368000.0f,
+	                                             1.0f / 20922789888000.0f,
+	                                             1.0f / 355687428096000.0f };
+	for ( int i = 0; i < halvings; ++i )
+		time *= 0.5f;
+	for ( int l = 0; l < lmbLanes; l += LMB_WIDTH )
+	{
+		Lanes k = Load( rates + l ), p = Load( rates + lmbLanes + l ) * time, q = ( k * time ) * time;
+		/* Derivatives h of G at 0 make G2 = sum h_n / (n + 2)! and G3 = sum h_n / (n + 3)!, h_1 = 1. */
+		Lanes last = Same( 0.0f ), h = Same( 1.0f );
+		Lanes g2 = Same( factorials[0] ), g3 = Same( factorials[1] );
+		for ( int n = 1; n < terms; ++n )
+		{
+			Lanes next = ( 0.0f - p ) * h - q * last;
+			last = h;
+			h = next;
+			g2 = g2 + factorials[n] * h;
+			g3 = g3 + factorials[n + 1] * h;
+		}
+		/* From the differential equation, integrated twice and once. */
+		Lanes g1 = 0.5f - ( p * g2 + q * g3 ), g = 1.0f - ( p * g1 + q * g2 );
+		Lanes m[8] = { 0.0f - q * g1,
+		               time * g,
+		               ( 0.0f - k ) * ( time * g ),
+		               0.0f - ( p * g + q * g1 ),
+		               ( time * time ) * ( g1 - g2 ),
+		               ( time * time ) * g2,
+		               time * ( g - g1 ),
+		               time * g1 };
+		for ( int i = 0; i < halvings; ++i )
+			LMB_NAME( DoubleMap )( m );
+		for ( int plane = 0; plane < 8; ++plane )
+			Store( map + plane * lmbLanes + l, m[plane] );
+	}
+}
+
 /* Both become 0 where one of them has left its range. */
 static inline void LMB_NAME( StoreSound )( float *u, float *v, Lanes x, Lanes y )
 {
@@ -468,6 +543,7 @@ static const lmbKernels LMB_NAME( kernels ) = {
     .rotate = LMB_NAME( Rotate ),
     .turn = LMB_NAME( Turn ),
     .drive = LMB_NAME( Drive ),
+    .maps = LMB_NAME( Maps ),
     .springs = LMB_NAME( Springs ),
     .normals = LMB_NAME( Normals ),
 };

@@ -21,6 +21,7 @@ enum
 	 * times the quaternion. */
 	lmbBoneFloats = 32,
 	lmbBoneQuaternion = 16,
+	lmbMostHalvings = 4,
 	lmbColumnLimit = 512 /* so that a sum of so many products of 127 and 32767 fits in 32 bits */
 };
 
@@ -108,6 +109,11 @@ typedef struct lmbKernels
 	 * (lmbLanes). */
 	void ( *drive )( const lmbDrive *drive, const float *place, float *last, float *e1, float *e2,
 	                 float *start, float *end );
+	/* Maps of a block's springs over a step of time: rates (2 x lmbLanes) stiffness and damping, map
+	 * (lmbSpringPlanes x lmbLanes), springs.h. Made for time / 2^halvings, where damping * time <= 1 and
+	 * stiffness * time^2 <= 2 must hold, and doubled. Off by less than 1e-6 of what an entry can
+	 * do without halvings, 7e-6 with lmbMostHalvings. docs/derivations/spring.md. */
+	void ( *maps )( const float *rates, float time, int halvings, float *map );
 	/* One step of a block (springs.h), with a cubic or (jumps) a linear target. Springs that numbers at the
 	 * edge of their range have thrown out of it come to rest. */
 	void ( *springs )( const lmbSpringBlock *block, bool jumps );
