@@ -63,7 +63,13 @@ typedef struct lmbPlantTerms
 
 lmbStatus lmbPlant_MakeArm( const lmbArmDef *def, lmbPlant **out, lmbError *error );
 lmbSegment lmbPlant_ArmSegment( const lmbArmDef *def, int index ); /* 0 upper arm, 1 forearm with hand */
-/* A MuJoCo model (MJCF) with hinge and slide joints, driven by its actuators. */
+/* A MuJoCo model (MJCF) with 1 to 16 hinge and slide joints, driven by motors,
+ * servos without state, and muscles, whose inputs are activations. Ball and free joints, active equality
+ * constraints and other actuators with a state are lmb_statusUnsupported; contacts are left out, which notes
+ * then says; what MuJoCo refuses is lmb_statusCorrupt with its words, element and line. MuJoCo neither prints
+ * nor writes its log nor ends the process. It keeps its handlers of errors in globals while it reads a file:
+ * load when no other thread evaluates a MuJoCo plant. invariantBase and turns are found by turning joints at
+ * random states. Energy lacks what muscles and servos store. */
 lmbStatus lmbPlant_LoadMujoco( const char *path, lmbPlant **out, lmbError *error );
 void lmbPlant_Free( lmbPlant *plant );
 
