@@ -24,10 +24,14 @@ lmbStatus lmbLimbPipeline_NeedPlants( lmbLimbPipeline *pipeline, lmbError *error
 	if ( pipeline->plants != NULL || project->source == lmb_limbSourceRecordings )
 		return lmb_statusOk;
 	if ( project->source == lmb_limbSourceMujoco )
-		return lmbError_Set( error, lmb_statusUnsupported,
-		                     "%s: plants from MuJoCo are not part of this build yet", project->file.path );
-	lmbArmDef def = lmbLimbProject_ArmDef( project );
-	LMB_TRY( lmbPlant_MakeArm( &def, &pipeline->plant, error ) );
+		LMB_TRY( lmbPlant_LoadMujoco( project->mujoco, &pipeline->plant, error ) );
+	else
+	{
+		lmbArmDef def = lmbLimbProject_ArmDef( project );
+		LMB_TRY( lmbPlant_MakeArm( &def, &pipeline->plant, error ) );
+	}
+	if ( pipeline->plant->notes != NULL )
+		lmbJob_Note( &pipeline->stages.job, "%s", pipeline->plant->notes );
 	int threads = lmbLimbPipeline_Threads( pipeline );
 	lmbPlant **plants = LMB_NEW( &pipeline->stages.arena, lmbPlant *, threads );
 	if ( plants == NULL )

@@ -366,16 +366,52 @@ static void RecordingsTrainAndJudge( void **state )
 	lmbLimbProject_Free( project );
 }
 
+/* A pendulum with a motor, as a MuJoCo model; and one that is not there. */
+static void MujocoModelsRun( void **state )
+{
+	(void)state;
+	static const char model[] =
+	    "<mujoco><option gravity=\"0 0 -9.81\"/><worldbody><body><joint name=\"hinge\" type=\"hinge\" "
+	    "axis=\"0 1 0\" damping=\"0.2\"/><geom type=\"capsule\" fromto=\"0 0 0 0 0 -0.4\" size=\"0.03\" "
+	    "mass=\"1.5\"/></body></worldbody><actuator><motor name=\"push\" joint=\"hinge\" "
+	    "ctrllimited=\"true\" "
+	    "ctrlrange=\"-3 3\"/></actuator></mujoco>";
+	static const char text[] = "name: pendulum\nlimb: { plant: mujoco, model: pendulum.xml }\n"
+	                           "motions: { rate: 50, duration: 1, train: [{ kind: torques, count: 8 }, { "
+	                           "kind: swings, count: 4 }] }\n"
+	                           "train: { models: [{ kind: lagrangian, width: 6, layers: 1, adam_epochs: 2, "
+	                           "lbfgs_iterations: 20 }] }\n"
+	                           "evaluate: { motions: 4, duration: 1.2, tests: [held_out, pulse] }\n";
+	char path[256], out[128];
+	lmbError error = { 0 };
+	snprintf( path, sizeof( path ), "%s/pendulum.xml", folder );
+	CHECK( lmbFile_Write( path, model, strlen( model ), &error ) == lmb_statusOk );
+	snprintf( path, sizeof( path ), "%s/pendulum.yaml", folder );
+	CHECK( lmbFile_Write( path, text, strlen( text ), &error ) == lmb_statusOk );
+	lmbLimbProject *project = NULL;
+	CHECK_OR_STOP( lmbLimbProject_Load( path, &project, &error ) == lmb_statusOk );
+	Watch watch;
+	json_t *metrics = NULL;
+	snprintf( out, sizeof( out ), "%s/pendulum", folder );
+	CHECK_OR_STOP( Run( project, out, 2, -1, &watch, &metrics ) == lmb_statusOk );
+	json_t *truth = json_object_get( json_object_get( metrics, "models" ), "truth" );
+	json_t *test = json_object_get( json_object_get( truth, "tests" ), "held_out" );
+	CHECK( json_number_value( json_object_get( json_object_get( test, "rmse_deg_1s" ), "mean" ) ) < 1e-3 );
+	json_decref( metrics );
+	CHECK_INT( lmbProjectFile_Set( &project->file, "limb.model=/nowhere/a.xml", &error ), lmb_statusOk );
+	lmbPipelineDef def = { .folder = out, .stages = 1 };
+	CHECK( lmbLimbPipeline_Run( project, &def, NULL, NULL, &error ) != lmb_statusOk );
+	CHECK_CONTAINS( error.message, "/nowhere/a.xml" );
+	lmbLimbProject_Free( project );
+}
+
 int main( void )
 {
 	const struct CMUnitTest tests[] = {
-	    CHECK_TEST( AllStagesRun ),
-	    CHECK_TEST( TestsHaveMotionsOfTheirOwn ),
-	    CHECK_TEST( ThreadsChangeNothing ),
-	    CHECK_TEST( StoppedRunsGoOn ),
-	    CHECK_TEST( SeedsMatter ),
-	    CHECK_TEST( RecordingsTrainAndJudge ),
-	    CHECK_TEST( WhatIsUpToDateIsSkipped ),
+	    CHECK_TEST( AllStagesRun ),         CHECK_TEST( TestsHaveMotionsOfTheirOwn ),
+	    CHECK_TEST( ThreadsChangeNothing ), CHECK_TEST( StoppedRunsGoOn ),
+	    CHECK_TEST( SeedsMatter ),          CHECK_TEST( RecordingsTrainAndJudge ),
+	    CHECK_TEST( MujocoModelsRun ),      CHECK_TEST( WhatIsUpToDateIsSkipped ),
 	};
 	if ( mkdtemp( folder ) == NULL )
 		return 1;
