@@ -131,6 +131,32 @@ extern "C"
 	/* Time stands still: steps count as dt 0, whatever their dt, until paused is false again. */
 	void lmbFleshBody_Pause( lmbFleshBody *body, bool paused );
 
+	/* How the springs show, and what else moves them; nothing is trained anew, and every bound stays: steps
+	 * are exact for whatever stiffness, damping and force. */
+	typedef struct lmbFleshDirection
+	{
+		float gain; /* 0 .. 10, default 1: of the springs' displacement as it shows */
+		float
+		    limit; /* m, >= 0, default 0, none: displacement eases into it, d / sqrt( 1 + (|d| / limit)^2 ) */
+		/* (vertexCount) 0 .. 10: gain of each vertex besides; a mask, or regions. Copied. Nullable: 1. */
+		const float *vertexGain;
+		float stiffness, damping; /* 1e-3 .. 1e3, default 1: times the springs' own */
+		/* m/s^2, world, |.| <= 1e6, default 0: a force on all of the flesh in proportion to its mass. Wind,
+		 * or what gravity differs by from the one that the model was made in. Steady, it moves a spring by
+		 * acceleration / stiffness. */
+		double acceleration[3];
+	} lmbFleshDirection;
+
+	lmbFleshDirection lmbDefaultFleshDirection( void );
+
+	/* From the next step on. Not part of a saved state: who restores one directs the body as it was. A
+	 * number outside its range: lmb_statusInvalidArgument, nothing changes. */
+	lmbStatus lmbFleshBody_Direct( lmbFleshBody *body, const lmbFleshDirection *direction );
+
+	/* The next step that takes time begins with a blow: all flesh gains so much velocity against the bones
+	 * (m/s, world, |.| <= 1e4, else lmb_statusInvalidArgument), spread over the step. Several add up. */
+	lmbStatus lmbFleshBody_Push( lmbFleshBody *body, const double velocity[3] );
+
 	/* The state of an instance as plain bytes, to be restored into any body of the same model file and def on
 	 * a machine of the same byte order; it goes on bit for bit. Save: lmb_statusInvalidArgument when size is
 	 * below StateSize. Restore: lmb_statusInvalidArgument when the state belongs to another model, def or

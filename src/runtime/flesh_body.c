@@ -84,6 +84,7 @@ static void TakeAll( lmbCarver *carver, lmbFleshBody *body )
 	                         Larger( (size_t)model->hiddenPadMax,
 	                                 (size_t)model->pairCount * 12 + (size_t)model->info.coefficientCount ) );
 	TakeState( carver, body );
+	body->gains = lmbCarver_Take( carver, (size_t)model->softBlockCount, lmbLanes * sizeof( float ) );
 	TakeMaps( carver, body );
 	body->nextBones = lmbCarver_Take( carver, bones, 12 * sizeof( double ) );
 	body->nextTurns = lmbCarver_Take( carver, bones, 9 * sizeof( double ) );
@@ -132,7 +133,8 @@ lmbStatus lmbFleshBody_Place( const lmbFlesh *model, const lmbFleshDef *def, voi
 	lmbFleshBody *placed = lmbCarver_Take( &carver, 1, sizeof( *placed ) );
 	ChooseSprings( model, def, placed );
 	TakeAll( &carver, placed );
-	lmbFleshBody_FillRates( placed );
+	lmbFleshDirection direction = lmbDefaultFleshDirection();
+	lmbFleshBody_Direct( placed, &direction );
 	*body = placed;
 	return lmb_statusOk;
 }
@@ -149,6 +151,7 @@ void lmbFleshBody_Reset( lmbFleshBody *body )
 	int32_t paused = body->clock->paused;
 	memset( body->clock, 0, StateBytes( body ) );
 	body->clock->paused = paused;
+	memset( body->push, 0, sizeof( body->push ) );
 }
 
 void lmbFleshBody_Teleport( lmbFleshBody *body )
@@ -304,6 +307,12 @@ static void FillDrive( const lmbFleshBody *body, lmbFleshFrame *frame )
 		    frame->startWeights[0] * e0 + frame->startWeights[1] * e1 + frame->startWeights[2] * e2;
 		frame->endOrigin[axis] =
 		    frame->endWeights[0] * e0 + frame->endWeights[1] * e1 + frame->endWeights[2] * e2;
+		/* A force on all flesh is an acceleration of the bones the other way. A linear target knows jumps of
+		 * velocity alone. */
+		double force = body->acceleration[axis] + body->push[axis] / frame->step;
+		bool jumps = body->def.interpolation == lmb_targetLinear;
+		frame->startOrigin[axis] -= jumps ? force * frame->step : force;
+		frame->endOrigin[axis] -= jumps ? 0.0 : force;
 	}
 }
 
@@ -334,6 +343,7 @@ void lmbFleshBody_End( lmbFleshBody *body, const lmbFleshFrame *frame )
 		memcpy( clock->increments[1], clock->increments[0], sizeof( frame->increment ) );
 		memcpy( clock->increments[0], frame->increment, sizeof( frame->increment ) );
 		clock->known += clock->known < 3;
+		memset( body->push, 0, sizeof( body->push ) );
 	}
 	else if ( clock->known == 0 )
 		clock->known = 1;

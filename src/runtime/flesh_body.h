@@ -38,6 +38,12 @@ struct lmbFleshBody
 	bool hasModes, hasVertexSprings; /* of the chosen layer */
 	bool followsPose;                /* the modes' stiffness follows the pose */
 	const double *modeSprings, *vertexSprings;
+	/* Direction (flesh_direction.c). */
+	bool directed; /* displacement has gains or a limit */
+	float perLimit;
+	double stiffness, damping, acceleration[3], push[3];
+	float *gains; /* (softBlockCount x lmbLanes) */
+
 	float *vertexRates; /* (softBlockCount x 2 x lmbLanes) stiffness and damping; stiffness -1: no vertex */
 
 	/* State, one run of memory from stateBegin, doubles before floats. World axes, relative to position. */

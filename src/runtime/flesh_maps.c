@@ -8,8 +8,8 @@ void lmbFleshBody_FillRates( lmbFleshBody *body )
 	{
 		float *rates = body->vertexRates + (size_t)( i / lmbLanes ) * 2 * lmbLanes + i % lmbLanes;
 		int v = body->model->order[i];
-		rates[0] = v < 0 ? -1.0f : (float)body->vertexSprings[2 * (size_t)v];
-		rates[lmbLanes] = v < 0 ? 0.0f : (float)body->vertexSprings[2 * (size_t)v + 1];
+		rates[0] = v < 0 ? -1.0f : (float)( body->stiffness * body->vertexSprings[2 * (size_t)v] );
+		rates[lmbLanes] = v < 0 ? 0.0f : (float)( body->damping * body->vertexSprings[2 * (size_t)v + 1] );
 	}
 }
 
@@ -70,7 +70,8 @@ static void FillMaps( const lmbFleshBody *body, double dt, lmbFleshMaps *maps )
 	const lmbFlesh *model = body->model;
 	maps->step = dt;
 	for ( int m = 0; m < model->info.modeCount && body->hasModes && !body->followsPose; ++m )
-		lmbSpringMap_Make( body->modeSprings[2 * m], body->modeSprings[2 * m + 1], dt, &maps->modes[m] );
+		lmbSpringMap_Make( body->stiffness * body->modeSprings[2 * m],
+		                   body->damping * body->modeSprings[2 * m + 1], dt, &maps->modes[m] );
 	for ( int b = 0; b < model->softBlockCount && body->hasVertexSprings; ++b )
 		FillBlockMaps( body, b, dt, maps->vertices + (size_t)b * lmbSpringPlanes * lmbLanes );
 }

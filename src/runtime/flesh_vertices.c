@@ -12,6 +12,7 @@ typedef struct Work
 	Vectors modes;      /* sum of the modes, bind axes */
 	Vectors start, end; /* the modes' forcing, bind axes; then the springs' */
 	Vectors turned, other;
+	Vectors moved; /* by the springs, model space */
 } Work;
 
 static lmbSkin GetSkin( const lmbFleshBody *body, int block )
@@ -149,8 +150,7 @@ static void StepSprings( lmbFleshBody *body, int block, const lmbFleshFrame *fra
 	else
 		memcpy( state + lmbPlaneY * lmbLanes, place, sizeof( place ) );
 	memcpy( state + lmbPlaneQ * lmbLanes, work->quaternions, 4 * lmbLanes * sizeof( float ) );
-	kernels->turn( back, u, place );
-	Add( work->skinned, place );
+	kernels->turn( back, u, work->moved );
 }
 
 static void SoftBlock( lmbFleshBody *body, int block, const lmbFleshFrame *frame, const lmbFleshMaps *maps,
@@ -174,11 +174,17 @@ static void SoftBlock( lmbFleshBody *body, int block, const lmbFleshFrame *frame
 	}
 	if ( body->hasVertexSprings )
 		StepSprings( body, block, frame, maps, work );
-	if ( body->hasModes )
+	if ( body->hasModes && body->hasVertexSprings )
 	{
 		kernels->rotate( quaternions, work->modes, work->turned );
-		Add( work->skinned, work->turned );
+		Add( work->moved, work->turned );
 	}
+	else if ( body->hasModes )
+		kernels->rotate( quaternions, work->modes, work->moved );
+	if ( body->directed && ( body->hasModes || body->hasVertexSprings ) )
+		kernels->direct( work->moved, body->gains + (size_t)block * lmbLanes, body->perLimit, work->skinned );
+	else if ( body->hasModes || body->hasVertexSprings )
+		Add( work->skinned, work->moved );
 	Scatter( body, block, work->skinned );
 }
 

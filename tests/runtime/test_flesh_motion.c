@@ -145,6 +145,89 @@ static void SpinningPoint( void **state )
 	lmbModel_Close( &model );
 }
 
+/* Directed without being trained anew, against closed forms: a steady force, a blow, other springs, gains and
+ * the limit. */
+static void Directed( void **state )
+{
+	(void)state;
+	const double origin[3] = { 0 }, force = 3.0, speed = 0.7;
+	const float half = 0.5f, bad = NAN;
+	lmbModel model;
+	lmbArena arena = { 0 };
+	MakePoint( origin, &model );
+	checkSeed = 5;
+	const lmbFleshDirection plain = lmbDefaultFleshDirection();
+	const double steady = force / stiffness;
+	const struct
+	{
+		float gain, limit, stiffness, damping;
+		const float *vertexGain;
+		double shown;
+	} cases[] = {
+	    { 1.0f, 0.0f, 1.0f, 1.0f, NULL, steady },
+	    { 0.25f, 0.0f, 1.0f, 1.0f, &half, 0.125 * steady },
+	    { 1.0f, 0.0f, 4.0f, 2.0f, NULL, 0.25 * steady },
+	    { 1.0f, 0.002f, 1.0f, 1.0f, NULL, steady / sqrt( 1.0 + steady * steady / ( 0.002 * 0.002 ) ) },
+	    { 1.0f, 10.0f, 1.0f, 1.0f, NULL, steady }, /* eased in: far below its limit nothing is changed */
+	    { 0.0f, 0.0f, 1.0f, 1.0f, NULL, 0.0 },
+	};
+	for ( int c = 0; c < (int)( sizeof( cases ) / sizeof( cases[0] ) ); ++c )
+		for ( int interpolation = 0; interpolation < 2; ++interpolation )
+		{
+			lmbFleshBody *body = MakeBody( &model, &arena, (lmbTargetInterpolation)interpolation );
+			lmbFleshDirection direction = { .gain = cases[c].gain,
+			                                .limit = cases[c].limit,
+			                                .stiffness = cases[c].stiffness,
+			                                .damping = cases[c].damping,
+			                                .vertexGain = cases[c].vertexGain,
+			                                .acceleration = { force } };
+			CHECK_INT( lmbFleshBody_Direct( body, &direction ), lmb_statusOk );
+			lmbRandom random = lmbRandom_Seed( checkSeed, 1 );
+			double out[3];
+			for ( int n = 0; n < 1000; ++n )
+				StepPoint( body, 0.0, 0.0, interpolation == 0 ? 0.03 * lmbRandom_Uniform( &random ) : 0.002,
+				           out );
+			/* The cubic's force is steady within a step; the linear target's is a jump at its start, see
+			 * EvenMotion. */
+			CHECK_NEAR( out[0], cases[c].shown, ( interpolation == 0 ? 2e-6 : 3e-2 ) * steady );
+			CHECK_NEAR( out[1], 0.0, 1e-9 );
+		}
+
+	lmbFleshBody *body = MakeBody( &model, &arena, lmb_targetCubic );
+	const double w = sqrt( stiffness - 0.25 * damping * damping );
+	const double dt = 0.001;
+	double out[3], worst = 0.0;
+	StepPoint( body, 0.0, 0.0, dt, out );
+	CHECK_INT( lmbFleshBody_Push( body, ( const double[3] ){ 0.0, 0.25 * speed, 0.0 } ), lmb_statusOk );
+	CHECK_INT( lmbFleshBody_Push( body, ( const double[3] ){ 0.0, 0.75 * speed, 0.0 } ), lmb_statusOk );
+	StepPoint( body, 0.0, 0.0, 0.0, out ); /* takes no time: the blow waits */
+	for ( int n = 1; n < 500; ++n )
+	{
+		StepPoint( body, 0.0, 0.0, dt, out );
+		double t = ( n - 0.5 ) * dt; /* spread over the first step: its middle, to (w dt)^2 / 24 */
+		worst = fmax( worst, fabs( out[1] - speed * exp( -0.5 * damping * t ) * sin( w * t ) / w ) );
+	}
+	CHECK_NEAR( worst, 0.0, 1e-4 * speed / w );
+
+	lmbFleshDirection wrong = plain;
+	wrong.gain = -1.0f;
+	CHECK_INT( lmbFleshBody_Direct( body, &wrong ), lmb_statusInvalidArgument );
+	wrong = plain;
+	wrong.vertexGain = &bad;
+	CHECK_INT( lmbFleshBody_Direct( body, &wrong ), lmb_statusInvalidArgument );
+	wrong = plain;
+	wrong.stiffness = INFINITY;
+	CHECK_INT( lmbFleshBody_Direct( body, &wrong ), lmb_statusInvalidArgument );
+	wrong = plain;
+	wrong.acceleration[2] = NAN;
+	CHECK_INT( lmbFleshBody_Direct( body, &wrong ), lmb_statusInvalidArgument );
+	CHECK_INT( lmbFleshBody_Direct( body, NULL ), lmb_statusInvalidArgument );
+	CHECK_INT( lmbFleshBody_Push( body, ( const double[3] ){ 0.0, NAN, 0.0 } ), lmb_statusInvalidArgument );
+	CHECK_INT( lmbFleshBody_Push( body, ( const double[3] ){ 2e4, 0.0, 0.0 } ), lmb_statusInvalidArgument );
+	lmbArena_Free( &arena );
+	lmbModel_Close( &model );
+}
+
 /* The whole fixture at rates that share instants with 1920 Hz; the springs' displacement (shape less still
  * shape) may differ by what sampling the target costs. Jittered: the same instants, steps between them cut
  * at random. */
@@ -234,10 +317,8 @@ static void AnyFrameRate( void **state )
 int main( void )
 {
 	const struct CMUnitTest tests[] = {
-	    CHECK_TEST( EvenMotion ),
-	    CHECK_TEST( ShakenPoint ),
-	    CHECK_TEST( SpinningPoint ),
-	    CHECK_TEST( AnyFrameRate ),
+	    CHECK_TEST( EvenMotion ), CHECK_TEST( ShakenPoint ),  CHECK_TEST( SpinningPoint ),
+	    CHECK_TEST( Directed ),   CHECK_TEST( AnyFrameRate ),
 	};
 	return CHECK_RUN( tests );
 }

@@ -40,30 +40,41 @@ static void LMB_NAME( Dense )( int inputs, int outputs, const float *restrict we
 	  LMB_WIDTH < 2 ? 1 : lmbTile / LMB_WIDTH, y + at );
 }
 
+static inline void LMB_NAME( DenseTwoChunk )( int inputs, size_t outputs, const float *restrict weights,
+                                              const float *restrict x0, const float *restrict x1, int vectors,
+                                              float *restrict y0, float *restrict y1 )
+{
+	Lanes first[4], second[4];
+	for ( int k = 0; k < vectors; ++k )
+		first[k] = second[k] = Same( 0.0f );
+	for ( int i = 0; i < inputs; ++i, weights += outputs )
+		for ( int k = 0; k < vectors; ++k )
+		{
+			Lanes weight = Load( weights + k * LMB_WIDTH );
+			first[k] = first[k] + x0[i] * weight;
+			second[k] = second[k] + x1[i] * weight;
+		}
+	for ( int k = 0; k < vectors; ++k )
+	{
+		Store( y0 + k * LMB_WIDTH, first[k] );
+		Store( y1 + k * LMB_WIDTH, second[k] );
+	}
+}
+
 static void LMB_NAME( DenseTwo )( int inputs, int outputs, const float *restrict weights,
                                   const float *const x[2], float *const y[2] )
 {
-	const float *restrict x0 = x[0], *restrict x1 = x[1];
-	const int vectors = LMB_WIDTH < 2 ? 1 : lmbTile / LMB_WIDTH;
-	for ( int at = 0; at < outputs; at += vectors * LMB_WIDTH )
+	enum
 	{
-		const float *row = weights + at;
-		Lanes first[4], second[4];
-		for ( int k = 0; k < vectors; ++k )
-			first[k] = second[k] = Same( 0.0f );
-		for ( int i = 0; i < inputs; ++i, row += outputs )
-			for ( int k = 0; k < vectors; ++k )
-			{
-				Lanes weight = Load( row + k * LMB_WIDTH );
-				first[k] = first[k] + x0[i] * weight;
-				second[k] = second[k] + x1[i] * weight;
-			}
-		for ( int k = 0; k < vectors; ++k )
-		{
-			Store( y[0] + at + k * LMB_WIDTH, first[k] );
-			Store( y[1] + at + k * LMB_WIDTH, second[k] );
-		}
-	}
+		few = LMB_WIDTH < 4 ? 4 : lmbTile / LMB_WIDTH
+	};
+	int at = 0;
+	for ( ; at + 4 * LMB_WIDTH <= outputs; at += 4 * LMB_WIDTH )
+		LMB_NAME( DenseTwoChunk )
+	( inputs, (size_t)outputs, weights + at, x[0], x[1], 4, y[0] + at, y[1] + at );
+	for ( ; at < outputs; at += few * LMB_WIDTH )
+		LMB_NAME( DenseTwoChunk )
+	( inputs, (size_t)outputs, weights + at, x[0], x[1], few, y[0] + at, y[1] + at );
 }
 
 /* e^x for x in [0, 19], x = n ln 2 + r; n is made whole by a number so large that its last bit counts ones,
@@ -362,6 +373,23 @@ static void LMB_NAME( Drive )( const lmbDrive *drive, const float *restrict plac
 	}
 }
 
+static void LMB_NAME( Direct )( const float *restrict moved, const float *restrict gains, float perLimit,
+                                float *restrict positions )
+{
+	for ( int l = 0; l < lmbLanes; l += LMB_WIDTH )
+	{
+		Lanes gain = Load( gains + l );
+		Lanes x = gain * Load( moved + l ), y = gain * Load( moved + lmbLanes + l ),
+		      z = gain * Load( moved + 2 * lmbLanes + l );
+		/* Of the limit first, so that no square leaves the range of float. */
+		Lanes a = perLimit * x, b = perLimit * y, c = perLimit * z;
+		Lanes scale = 1.0f / Root( 1.0f + ( a * a + b * b + c * c ) );
+		Store( positions + l, Load( positions + l ) + scale * x );
+		Store( positions + lmbLanes + l, Load( positions + lmbLanes + l ) + scale * y );
+		Store( positions + 2 * lmbLanes + l, Load( positions + 2 * lmbLanes + l ) + scale * z );
+	}
+}
+
 /* The map over a step from that over its half, both with a forcing that is linear in time. */
 static inline void LMB_NAME( DoubleMap )( Lanes *m )
 {
@@ -544,6 +572,7 @@ static const lmbKernels LMB_NAME( kernels ) = {
     .turn = LMB_NAME( Turn ),
     .drive = LMB_NAME( Drive ),
     .maps = LMB_NAME( Maps ),
+    .direct = LMB_NAME( Direct ),
     .springs = LMB_NAME( Springs ),
     .normals = LMB_NAME( Normals ),
 };

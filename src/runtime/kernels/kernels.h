@@ -118,6 +118,10 @@ typedef struct lmbKernels
 	 * edge of their range have thrown out of it come to rest. */
 	void ( *springs )( const lmbSpringBlock *block, bool jumps );
 
+	/* positions += d / sqrt( 1 + (perLimit |d|)^2 ), d = gain moved: shorter than 1 / perLimit. moved and
+	 * positions (3 x lmbLanes), gains (lmbLanes). */
+	void ( *direct )( const float *moved, const float *gains, float perLimit, float *positions );
+
 	/* Sums of the face normals around each vertex, weighted by area; those of a seam together; then unit
 	 * length (a vertex without area points up). */
 	void ( *normals )( const lmbNormals *mesh );
