@@ -33,6 +33,7 @@ static lmbLimbTrainDef TrainDef( const lmbLimbPipeline *pipeline, const lmbLimbT
 	def.stopShare = isnan( model->stopShare ) ? def.stopShare : model->stopShare;
 	def.window = isnan( model->window ) ? def.window : model->window;
 	def.absoluteAngles = model->absoluteAngles;
+	def.chainPrior = model->chainPrior;
 	def.trust = project->trust;
 	def.potential =
 	    Choose( model->potential, !isArm || arm->gravity > 0.0 || arm->limitStiffness > 0.0 || arm->muscles );
@@ -61,10 +62,11 @@ static lmbStatus Fingerprint( const lmbLimbPipeline *pipeline, const lmbLimbTask
 {
 	char text[1024];
 	const double numbers[] = { def->noise, def->cutoff, def->window, def->stopShare, task->noise };
-	snprintf( text, sizeof( text ), "%d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d", def->kind, def->method,
-	          def->hiddenLayers, def->width, def->potential, def->frictionNetwork, def->driveNetwork,
-	          def->absoluteAngles, def->invariantBase, def->findInvariance, def->adamEpochs,
-	          def->lbfgsIterations, def->trust, task->seed, task->sampleCount, pipeline->project->seed );
+	snprintf( text, sizeof( text ), "%d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d", def->kind,
+	          def->method, def->hiddenLayers, def->width, def->potential, def->frictionNetwork,
+	          def->driveNetwork, def->absoluteAngles, def->invariantBase, def->findInvariance,
+	          def->adamEpochs, def->lbfgsIterations, def->chainPrior, def->trust, task->seed,
+	          task->sampleCount, pipeline->project->seed );
 	lmbHash hash;
 	lmbHash_Begin( &hash );
 	lmbHash_AddText( &hash, text );

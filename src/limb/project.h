@@ -52,6 +52,7 @@ typedef struct lmbLimbProjectModel
 	int adamEpochs, lbfgsIterations;
 	double stopShare, window; /* NaN: the kind's own */
 	lmbLimbMethod method;
+	bool chainPrior;
 	lmbLimbChoice potential, frictionNetwork, driveNetwork, invariance;
 	bool absoluteAngles;
 	bool variants; /* also trained on the noisy and the small sets of the tests */

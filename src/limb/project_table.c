@@ -41,6 +41,7 @@ static const lmbLimbProjectMotion defaultMotion = { .kind = lmb_limbMotionTorque
                                                     .speed = 60.0,
                                                     .noise = 0.1 };
 static const lmbLimbProjectModel defaultModel = { .kind = lmb_limbLagrangian,
+                                                  .chainPrior = true,
                                                   .layers = -1,
                                                   .width = -1,
                                                   .adamEpochs = -1,
@@ -229,6 +230,10 @@ static const lmbProjectKey keys[] = {
               "plain." },
     { "model", "absolute_angles", lmb_keyFlag, IN( lmbLimbProjectModel, absoluteAngles ),
       .says = "Angles are against the world, not against the segment before." },
+    { "model", "chain_prior", lmb_keyFlag, IN( lmbLimbProjectModel, chainPrior ),
+      .says =
+          "Lagrangian: inertia of rigid segments on hinges in postures that no motion reached, if the data "
+          "agree with such a chain where they are." },
     { "model", "variants", lmb_keyFlag, IN( lmbLimbProjectModel, variants ),
       .says = "Train it also for the test `noise` and for `samples`." },
     { "model", "seeds", lmb_keyCount, IN( lmbLimbProjectModel, seeds ), RANGE( 1.0, 100.0 ),

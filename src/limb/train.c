@@ -18,6 +18,7 @@ lmbLimbTrainDef lmbDefaultLimbTrainDef( lmbLimbKind kind )
 	                        .width = 32,
 	                        .potential = true,
 	                        .findInvariance = true,
+	                        .chainPrior = true,
 	                        .window = 0.5,
 	                        .adamEpochs = 20,
 	                        .lbfgsIterations = 400,

@@ -23,10 +23,12 @@ typedef struct lmbLimbTrainDef
 {
 	lmbLimbKind kind;
 	lmbLimbMethod method;
-	int hiddenLayers, width;   /* of each network: 0 to 7, 1 to 256; recurrent: layers and units, from 1 */
-	bool potential;            /* Lagrangian: V and gravity */
-	bool frictionNetwork;      /* Lagrangian: damping that depends on state, besides the constant one */
-	bool driveNetwork;         /* Lagrangian: inputs through learned moment arms and gains (muscles) */
+	int hiddenLayers, width; /* of each network: 0 to 7, 1 to 256; recurrent: layers and units, from 1 */
+	bool potential;          /* Lagrangian: V and gravity */
+	bool frictionNetwork;    /* Lagrangian: damping that depends on state, besides the constant one */
+	bool driveNetwork;       /* Lagrangian: inputs through learned moment arms and gains (muscles) */
+	bool
+	    chainPrior; /* Lagrangian: rigid segments on hinges where no trajectory has been, if the data agree */
 	const double *driveMatrix; /* (dofCount x inputCount) Nullable: known moment arms */
 	bool absoluteAngles;       /* angles against the world, not against the previous segment */
 	bool invariantBase;  /* nothing depends on the first joint angle (absolute: on turning all together) */

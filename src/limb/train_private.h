@@ -68,6 +68,10 @@ typedef struct lmbRegressionDef
 lmbStatus lmbTrain_Regression( lmbTraining *training, const lmbEquations *equations,
                                const lmbRegressionDef *def, lmbRandom *random, double *parameters,
                                lmbBest *best, lmbError *error );
+/* Made-up states in postures far from all data, with the accelerations of a chain of rigid segments, where
+ * such a chain explains the data (train_chain.c); none where it does not. */
+lmbStatus lmbTrain_ImagineChain( lmbTraining *training, const lmbEquations *equations, lmbArena *arena,
+                                 lmbSamples *out, lmbError *error );
 /* Root mean square of the acceleration's error over samples, dofs together. */
 lmbStatus lmbTrain_AccelerationError( lmbTraining *training, const lmbEquations *equations,
                                       const lmbSamples *samples, const double *parameters, double *rms,

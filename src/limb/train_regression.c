@@ -32,8 +32,7 @@ typedef struct Regression
 	double *chunkGradients;   /* (chunkLimit x parameterCount) */
 	double chunkLosses[chunkLimit];
 	lmbBest *best;
-	lmbSamples thin;          /* every so manieth training sample */
-	const lmbSamples *taught; /* what L-BFGS works on: thin, or all */
+	const lmbSamples *taught; /* what L-BFGS works on */
 	int bestIteration, patience;
 	lmbArena arena;
 	/* The evaluation that is going on. */
@@ -297,34 +296,47 @@ static lmbStatus Polish( Regression *fit, const lmbSamples *taught, int iteratio
 	return lmbJob_Cancelled( fit->training->job ) ? lmbJob_CancelledStatus( error ) : lmb_statusOk;
 }
 
+/* Every so manieth training sample, and what was made up. */
+static lmbStatus Join( Regression *fit, int stride, const lmbSamples *imagined, lmbSamples *out,
+                       lmbError *error )
+{
+	const lmbSamples *data = &fit->training->trainSamples;
+	int n = fit->equations->dofCount, m = fit->equations->inputCount;
+	int count = ( data->count + stride - 1 ) / stride;
+	size_t total = (size_t)count + (size_t)imagined->count;
+	out->count = (int)total;
+	out->positions = LMB_NEW( &fit->arena, double, total *(size_t)n );
+	out->velocities = LMB_NEW( &fit->arena, double, total *(size_t)n );
+	out->accelerations = LMB_NEW( &fit->arena, double, total *(size_t)n );
+	out->inputs = LMB_NEW( &fit->arena, double, total *(size_t)m );
+	if ( out->positions == NULL || out->velocities == NULL || out->accelerations == NULL ||
+	     out->inputs == NULL )
+		return lmbError_Memory( error );
+	for ( int i = 0; i < out->count; ++i )
+	{
+		const lmbSamples *from = i < count ? data : imagined;
+		int row = i < count ? i * stride : i - count;
+		CopyRows( out->positions, i, from->positions, row, n );
+		CopyRows( out->velocities, i, from->velocities, row, n );
+		CopyRows( out->accelerations, i, from->accelerations, row, n );
+		CopyRows( out->inputs, i, from->inputs, row, m );
+	}
+	return lmb_statusOk;
+}
+
 /* A smooth law is pinned down by fewer samples, and many cheap iterations bring it further than few dear
  * ones; against noise all samples count. So half of the work goes into a part of them, then half into all. */
 static lmbStatus PolishInStages( Regression *fit, int iterations, double *parameters, lmbError *error )
 {
-	const lmbSamples *all = &fit->training->trainSamples;
-	int stride = all->count / thinCount;
+	lmbSamples imagined, thin, all;
+	LMB_TRY( lmbTrain_ImagineChain( fit->training, fit->equations, &fit->arena, &imagined, error ) );
+	int stride = fit->training->trainSamples.count / thinCount;
+	LMB_TRY( Join( fit, 1, &imagined, &all, error ) );
 	if ( stride < 2 )
-		return Polish( fit, all, iterations, parameters, error );
-	size_t n = (size_t)fit->equations->dofCount, m = (size_t)fit->equations->inputCount;
-	size_t count = (size_t)( ( all->count + stride - 1 ) / stride );
-	lmbSamples *thin = &fit->thin;
-	thin->count = (int)count;
-	thin->positions = LMB_NEW( &fit->arena, double, count *n );
-	thin->velocities = LMB_NEW( &fit->arena, double, count *n );
-	thin->accelerations = LMB_NEW( &fit->arena, double, count *n );
-	thin->inputs = LMB_NEW( &fit->arena, double, count *m );
-	if ( thin->positions == NULL || thin->velocities == NULL || thin->accelerations == NULL ||
-	     thin->inputs == NULL )
-		return lmbError_Memory( error );
-	for ( int i = 0; i < thin->count; ++i )
-	{
-		CopyRows( thin->positions, i, all->positions, i * stride, (int)n );
-		CopyRows( thin->velocities, i, all->velocities, i * stride, (int)n );
-		CopyRows( thin->accelerations, i, all->accelerations, i * stride, (int)n );
-		CopyRows( thin->inputs, i, all->inputs, i * stride, (int)m );
-	}
-	LMB_TRY( Polish( fit, thin, iterations / 2 * stride, parameters, error ) );
-	return Polish( fit, all, iterations - iterations / 2, parameters, error );
+		return Polish( fit, &all, iterations, parameters, error );
+	LMB_TRY( Join( fit, stride, &imagined, &thin, error ) );
+	LMB_TRY( Polish( fit, &thin, iterations / 2 * stride, parameters, error ) );
+	return Polish( fit, &all, iterations - iterations / 2, parameters, error );
 }
 
 static lmbStatus Run( Regression *fit, const lmbRegressionDef *def, lmbRandom *random, double *parameters,
