@@ -87,6 +87,15 @@ double lmbPlant_Energy( lmbPlant *plant, const double *q, const double *v ); /* 
 lmbStatus lmbPlant_Integrate( lmbPlant *plant, lmbInputHold hold, lmbTrajectory *trajectory,
                               lmbError *error );
 
+/* The same by hand, sample by sample, for inputs that depend on where the plant is. x (2 n): positions, then
+ * velocities, goes on by duration seconds in place, from inputs begin to end (NULL: begin is held). The same
+ * calls give the same bits, and those of lmbPlant_Integrate. False when the motion does not stay finite. */
+typedef struct lmbPlantSolver lmbPlantSolver;
+lmbStatus lmbPlantSolver_Open( lmbPlant *plant, lmbPlantSolver **out, lmbError *error );
+bool lmbPlantSolver_Advance( lmbPlantSolver *solver, double *x, const double *begin, const double *end,
+                             double duration );
+void lmbPlantSolver_Close( lmbPlantSolver *solver ); /* NULL is fine */
+
 /* How much the plant itself multiplies a small error in the state along a trajectory: the largest singular
  * value of d x(t) / d x(0) at every sample, (sampleCount), by finite differences or the variational equation.
  */

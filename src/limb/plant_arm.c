@@ -193,7 +193,7 @@ static void SetRanges( lmbPlant *plant, const Arm *arm )
 	double weights[2] = { fabs( arm->weight[0] ) + fabs( arm->weight[1] ), fabs( arm->weight[1] ) };
 	for ( int i = 0; i < plant->inputCount; ++i )
 	{
-		double most = def->muscles ? 1.0 : ( i == 0 ? 6.0 : 3.0 ) * size + weights[i];
+		double most = def->muscles ? 1.0 : i == 0 ? 6.0 * size + weights[0] : 3.0 * size + weights[1];
 		plant->inputRange[i][0] = def->muscles ? 0.0 : -most;
 		plant->inputRange[i][1] = most;
 	}

@@ -6,6 +6,7 @@
 #include <lapacke.h>
 #include <math.h>
 #include <nvector/nvector_serial.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sundials/sundials_context.h>
 
@@ -17,29 +18,29 @@ enum
 	mostSteps = 100000 /* between two samples */
 };
 
-typedef struct Integration
+struct lmbPlantSolver
 {
 	lmbPlant *plant;
 	SUNContext context;
 	N_Vector state; /* positions, velocities */
-	void *solver;
+	void *arkode;
 	const double *begin, *end; /* inputs at the sample and at the next; end NULL: held */
 	double duration;           /* s between them */
 	double lastStep;           /* s that went well before; 0: none yet */
-} Integration;
+};
 
 static int Slope( double time, N_Vector state, N_Vector slope, void *user )
 {
-	Integration *integration = user;
-	lmbPlant *plant = integration->plant;
+	lmbPlantSolver *solver = user;
+	lmbPlant *plant = solver->plant;
 	int n = plant->dofCount;
-	const double *x = N_VGetArrayPointer( state ), *input = integration->begin;
+	const double *x = N_VGetArrayPointer( state ), *input = solver->begin;
 	double *dx = N_VGetArrayPointer( slope ), between[lmbLimbMaxInputs];
-	if ( integration->end != NULL )
+	if ( solver->end != NULL )
 	{
-		double share = time / integration->duration;
+		double share = time / solver->duration;
 		for ( int i = 0; i < plant->inputCount; ++i )
-			between[i] = input[i] + share * ( integration->end[i] - input[i] );
+			between[i] = input[i] + share * ( solver->end[i] - input[i] );
 		input = between;
 	}
 	memcpy( dx, x + n, (size_t)n * sizeof( double ) );
@@ -57,20 +58,23 @@ static void Silent( int code, const char *module, const char *function, char *me
 	(void)user;
 }
 
-static void Close( Integration *integration )
+void lmbPlantSolver_Close( lmbPlantSolver *solver )
 {
-	if ( integration->solver != NULL )
-		ERKStepFree( &integration->solver );
-	if ( integration->state != NULL )
-		N_VDestroy( integration->state );
-	if ( integration->context != NULL )
-		SUNContext_Free( &integration->context );
+	if ( solver == NULL )
+		return;
+	if ( solver->arkode != NULL )
+		ERKStepFree( &solver->arkode );
+	if ( solver->state != NULL )
+		N_VDestroy( solver->state );
+	if ( solver->context != NULL )
+		SUNContext_Free( &solver->context );
+	free( solver );
 }
 
 /* Verner's pair with a last stage at the step's end, which is the next step's first. ARKODE 5.4 takes the
  * last stage for that whenever its time is the step's end, which is wrong for the pair as it is; error tests
  * then fail at any step. */
-static bool SetPair( void *solver )
+static bool SetPair( void *arkode )
 {
 	ARKodeButcherTable pair = ARKodeButcherTable_LoadERK( ARKODE_VERNER_8_5_6 );
 	ARKodeButcherTable longer = pair != NULL ? ARKodeButcherTable_Alloc( pair->stages + 1, SUNTRUE ) : NULL;
@@ -88,30 +92,42 @@ static bool SetPair( void *solver )
 		memcpy( longer->d, pair->d, row );
 		memcpy( longer->c, pair->c, row );
 		longer->c[stages] = 1.0;
-		set = ERKStepSetTable( solver, longer ) == ARK_SUCCESS;
+		set = ERKStepSetTable( arkode, longer ) == ARK_SUCCESS;
 	}
 	ARKodeButcherTable_Free( longer );
 	ARKodeButcherTable_Free( pair );
 	return set;
 }
 
-static lmbStatus Open( Integration *integration, lmbPlant *plant, lmbError *error )
+static bool Prepare( lmbPlantSolver *solver )
 {
-	*integration = ( Integration ){ .plant = plant };
-	if ( SUNContext_Create( NULL, &integration->context ) != 0 )
+	if ( SUNContext_Create( NULL, &solver->context ) != 0 )
+		return false;
+	solver->state = N_VNew_Serial( 2 * solver->plant->dofCount, solver->context );
+	if ( solver->state == NULL )
+		return false;
+	N_VConst( 0.0, solver->state );
+	solver->arkode = ERKStepCreate( Slope, 0.0, solver->state, solver->context );
+	return solver->arkode != NULL && ERKStepSetErrHandlerFn( solver->arkode, Silent, NULL ) == ARK_SUCCESS &&
+	       SetPair( solver->arkode ) &&
+	       ERKStepSStolerances( solver->arkode, relativeTolerance, absoluteTolerance ) == ARK_SUCCESS &&
+	       ERKStepSetMaxNumSteps( solver->arkode, mostSteps ) == ARK_SUCCESS &&
+	       ERKStepSetUserData( solver->arkode, solver ) == ARK_SUCCESS;
+}
+
+lmbStatus lmbPlantSolver_Open( lmbPlant *plant, lmbPlantSolver **out, lmbError *error )
+{
+	lmbPlantSolver *solver = calloc( 1, sizeof( *solver ) );
+	*out = NULL;
+	if ( solver == NULL )
 		return lmbError_Memory( error );
-	integration->state = N_VNew_Serial( 2 * plant->dofCount, integration->context );
-	if ( integration->state == NULL )
+	solver->plant = plant;
+	if ( !Prepare( solver ) )
+	{
+		lmbPlantSolver_Close( solver );
 		return lmbError_Memory( error );
-	N_VConst( 0.0, integration->state );
-	integration->solver = ERKStepCreate( Slope, 0.0, integration->state, integration->context );
-	if ( integration->solver == NULL ||
-	     ERKStepSetErrHandlerFn( integration->solver, Silent, NULL ) != ARK_SUCCESS ||
-	     !SetPair( integration->solver ) ||
-	     ERKStepSStolerances( integration->solver, relativeTolerance, absoluteTolerance ) != ARK_SUCCESS ||
-	     ERKStepSetMaxNumSteps( integration->solver, mostSteps ) != ARK_SUCCESS ||
-	     ERKStepSetUserData( integration->solver, integration ) != ARK_SUCCESS )
-		return lmbError_Memory( error );
+	}
+	*out = solver;
 	return lmb_statusOk;
 }
 
@@ -123,26 +139,25 @@ static bool StaysNear( const double *x, int count )
 	return near;
 }
 
-/* From x (2 n) on, in place, over duration seconds. */
-static bool Advance( Integration *integration, double *x, const double *begin, const double *end,
-                     double duration )
+bool lmbPlantSolver_Advance( lmbPlantSolver *solver, double *x, const double *begin, const double *end,
+                             double duration )
 {
-	size_t bytes = 2 * (size_t)integration->plant->dofCount * sizeof( double );
+	size_t bytes = 2 * (size_t)solver->plant->dofCount * sizeof( double );
 	double reached;
-	integration->begin = begin;
-	integration->end = end;
-	integration->duration = duration;
-	memcpy( N_VGetArrayPointer( integration->state ), x, bytes );
+	solver->begin = begin;
+	solver->end = end;
+	solver->duration = duration;
+	memcpy( N_VGetArrayPointer( solver->state ), x, bytes );
 	/* The error control corrects a first step that is too long. */
-	double first = integration->lastStep > 0.0 ? integration->lastStep : duration;
-	if ( ERKStepReInit( integration->solver, Slope, 0.0, integration->state ) != ARK_SUCCESS ||
-	     ERKStepSetInitStep( integration->solver, fmin( first, duration ) ) != ARK_SUCCESS ||
-	     ERKStepSetStopTime( integration->solver, duration ) != ARK_SUCCESS ||
-	     ERKStepEvolve( integration->solver, duration, integration->state, &reached, ARK_NORMAL ) < 0 )
+	double first = solver->lastStep > 0.0 ? solver->lastStep : duration;
+	if ( ERKStepReInit( solver->arkode, Slope, 0.0, solver->state ) != ARK_SUCCESS ||
+	     ERKStepSetInitStep( solver->arkode, fmin( first, duration ) ) != ARK_SUCCESS ||
+	     ERKStepSetStopTime( solver->arkode, duration ) != ARK_SUCCESS ||
+	     ERKStepEvolve( solver->arkode, duration, solver->state, &reached, ARK_NORMAL ) < 0 )
 		return false;
-	ERKStepGetCurrentStep( integration->solver, &integration->lastStep );
-	memcpy( x, N_VGetArrayPointer( integration->state ), bytes );
-	return StaysNear( x, 2 * integration->plant->dofCount );
+	ERKStepGetCurrentStep( solver->arkode, &solver->lastStep );
+	memcpy( x, N_VGetArrayPointer( solver->state ), bytes );
+	return StaysNear( x, 2 * solver->plant->dofCount );
 }
 
 static lmbStatus CheckTrajectory( const lmbPlant *plant, const lmbTrajectory *trajectory, lmbError *error )
@@ -172,10 +187,9 @@ static lmbStatus Lost( const lmbPlant *plant, const lmbTrajectory *trajectory, i
 	                     sample * trajectory->step );
 }
 
-static lmbStatus Run( Integration *integration, lmbInputHold hold, lmbTrajectory *trajectory,
-                      lmbError *error )
+static lmbStatus Run( lmbPlantSolver *solver, lmbInputHold hold, lmbTrajectory *trajectory, lmbError *error )
 {
-	lmbPlant *plant = integration->plant;
+	lmbPlant *plant = solver->plant;
 	size_t n = (size_t)plant->dofCount;
 	double x[2 * lmbLimbMaxDofs];
 	memcpy( x, trajectory->positions, n * sizeof( double ) );
@@ -191,7 +205,7 @@ static lmbStatus Run( Integration *integration, lmbInputHold hold, lmbTrajectory
 		if ( k + 1 == trajectory->sampleCount )
 			break;
 		const double *next = hold == lmb_inputLinear ? InputAt( plant, trajectory, k + 1 ) : NULL;
-		if ( !Advance( integration, x, input, next, trajectory->step ) )
+		if ( !lmbPlantSolver_Advance( solver, x, input, next, trajectory->step ) )
 			return Lost( plant, trajectory, k, error );
 	}
 	return lmb_statusOk;
@@ -199,23 +213,22 @@ static lmbStatus Run( Integration *integration, lmbInputHold hold, lmbTrajectory
 
 lmbStatus lmbPlant_Integrate( lmbPlant *plant, lmbInputHold hold, lmbTrajectory *trajectory, lmbError *error )
 {
-	Integration integration;
+	lmbPlantSolver *solver;
 	LMB_TRY( CheckTrajectory( plant, trajectory, error ) );
-	lmbStatus status = Open( &integration, plant, error );
-	if ( status == lmb_statusOk )
-		status = Run( &integration, hold, trajectory, error );
-	Close( &integration );
+	LMB_TRY( lmbPlantSolver_Open( plant, &solver, error ) );
+	lmbStatus status = Run( solver, hold, trajectory, error );
+	lmbPlantSolver_Close( solver );
 	return status;
 }
 
 /* The change of the state one sample on by the state at a sample: central differences, (2n x 2n) row-major.
  */
-static bool StepMatrix( Integration *integration, const double *x, const double *begin, const double *end,
+static bool StepMatrix( lmbPlantSolver *solver, const double *x, const double *begin, const double *end,
                         double duration, double *matrix )
 {
 	/* Rounding and tolerance give 1e-12 / 1e-5, curvature 1e-10: both far below what is asked. */
 	const double nudge = 1e-5;
-	int size = 2 * integration->plant->dofCount;
+	int size = 2 * solver->plant->dofCount;
 	for ( int j = 0; j < size; ++j )
 	{
 		double up[2 * lmbLimbMaxDofs], down[2 * lmbLimbMaxDofs];
@@ -223,8 +236,8 @@ static bool StepMatrix( Integration *integration, const double *x, const double 
 		memcpy( down, x, (size_t)size * sizeof( double ) );
 		up[j] += nudge;
 		down[j] -= nudge;
-		if ( !Advance( integration, up, begin, end, duration ) ||
-		     !Advance( integration, down, begin, end, duration ) )
+		if ( !lmbPlantSolver_Advance( solver, up, begin, end, duration ) ||
+		     !lmbPlantSolver_Advance( solver, down, begin, end, duration ) )
 			return false;
 		for ( int i = 0; i < size; ++i )
 			matrix[i * size + j] = ( up[i] - down[i] ) / ( 2.0 * nudge );
@@ -244,11 +257,11 @@ static double Norm( double *work, int size )
 
 typedef double SquareMatrix[4 * lmbLimbMaxDofs * lmbLimbMaxDofs];
 
-static lmbStatus RunAmplification( Integration *integration, lmbInputHold hold,
-                                   const lmbTrajectory *trajectory, double *out, lmbError *error )
+static lmbStatus RunAmplification( lmbPlantSolver *solver, lmbInputHold hold, const lmbTrajectory *trajectory,
+                                   double *out, lmbError *error )
 {
 	const double largest = 1e150;
-	lmbPlant *plant = integration->plant;
+	lmbPlant *plant = solver->plant;
 	int n = plant->dofCount, size = 2 * n;
 	SquareMatrix product = { 0 }, step, next;
 	for ( int i = 0; i < size; ++i )
@@ -265,7 +278,7 @@ static lmbStatus RunAmplification( Integration *integration, lmbInputHold hold,
 		memcpy( x, trajectory->positions + (size_t)k * (size_t)n, (size_t)n * sizeof( double ) );
 		memcpy( x + n, trajectory->velocities + (size_t)k * (size_t)n, (size_t)n * sizeof( double ) );
 		const double *end = hold == lmb_inputLinear ? InputAt( plant, trajectory, k + 1 ) : NULL;
-		if ( !StepMatrix( integration, x, InputAt( plant, trajectory, k ), end, trajectory->step, step ) )
+		if ( !StepMatrix( solver, x, InputAt( plant, trajectory, k ), end, trajectory->step, step ) )
 			return Lost( plant, trajectory, k, error );
 		for ( int i = 0; i < size; ++i )
 			for ( int j = 0; j < size; ++j )
@@ -286,11 +299,10 @@ static lmbStatus RunAmplification( Integration *integration, lmbInputHold hold,
 lmbStatus lmbPlant_Amplification( lmbPlant *plant, lmbInputHold hold, const lmbTrajectory *trajectory,
                                   double *out, lmbError *error )
 {
-	Integration integration;
+	lmbPlantSolver *solver;
 	LMB_TRY( CheckTrajectory( plant, trajectory, error ) );
-	lmbStatus status = Open( &integration, plant, error );
-	if ( status == lmb_statusOk )
-		status = RunAmplification( &integration, hold, trajectory, out, error );
-	Close( &integration );
+	LMB_TRY( lmbPlantSolver_Open( plant, &solver, error ) );
+	lmbStatus status = RunAmplification( solver, hold, trajectory, out, error );
+	lmbPlantSolver_Close( solver );
 	return status;
 }
