@@ -122,14 +122,18 @@ static void AddCells( const lmbLimbModel *model, lmbTensorWriter *writer )
 	                     model->readBase );
 }
 
-static void AddTrust( const lmbTrustRegion *trust, lmbTensorWriter *writer )
+static void AddTrust( const lmbLimbModel *model, lmbTensorWriter *writer )
 {
+	const lmbTrustRegion *trust = &model->trust;
 	int64_t d = trust->inputCount;
 	lmbTensorWriter_Add( writer, "trust.inputs", lmb_dataI32, 1, &d, trust->inputs );
 	lmbTensorWriter_Add( writer, "trust.whiten", lmb_dataF64, 2, ( int64_t[] ){ d, d }, trust->whiten );
 	lmbTensorWriter_Add( writer, "trust.mean", lmb_dataF64, 1, &d, trust->mean );
 	lmbTensorWriter_Add( writer, "trust.centres", lmb_dataF32, 2, ( int64_t[] ){ trust->centreCount, d },
 	                     trust->centres );
+	int64_t growth = model->dofCount + model->inputCount + 4;
+	if ( trust->growth != NULL )
+		lmbTensorWriter_Add( writer, "trust.growth", lmb_dataF64, 1, &growth, trust->growth );
 	lmbTensorWriter_Add( writer, "trust.scale", lmb_dataF64, 1, ( int64_t[] ){ 1 }, &trust->scale );
 }
 
@@ -202,7 +206,7 @@ lmbStatus lmbLimbModel_Write( const lmbLimbModel *model, const char *path, lmbEr
 	if ( model->cellCount > 0 )
 		AddCells( model, writer );
 	if ( model->trust.inputCount > 0 )
-		AddTrust( &model->trust, writer );
+		AddTrust( model, writer );
 	lmbStatus status =
 	    IsFinite( writer )
 	        ? lmbTensorWriter_Write( writer, path, error )

@@ -36,6 +36,7 @@ typedef struct lmbTrustRegion
 	int32_t *inputs;
 	double *whiten, *mean;
 	float *centres;
+	double *growth; /* (dofCount + inputCount + 4) Nullable */
 	double scale;
 } lmbTrustRegion;
 

@@ -235,8 +235,14 @@ static lmbStatus TeachEquations( lmbTraining *training, lmbLimbModel *model, Can
 	report->parameterCount = winner->equations.parameterCount;
 	LMB_TRY( lmbLimbModel_FromEquations( model, &winner->equations, winner->parameters, &training->arena,
 	                                     error ) );
-	return def->trust ? lmbTrain_Trust( training, &winner->equations.features, &model->trust, error )
-	                  : lmb_statusOk;
+	if ( !def->trust )
+		return lmb_statusOk;
+	double *errors = LMB_NEW( &training->arena, double, training->trainSamples.count );
+	if ( errors == NULL )
+		return lmbError_Memory( error );
+	LMB_TRY( lmbTrain_SquaredErrors( training, &winner->equations, &training->trainSamples,
+	                                 winner->parameters, errors, error ) );
+	return lmbTrain_Trust( training, &winner->equations.features, errors, &model->trust, error );
 }
 
 static lmbStatus Train( lmbTraining *training, Candidate candidates[2], lmbTrajectories *set,

@@ -488,7 +488,7 @@ static lmbStatus Run( Direct *direct, lmbLimbModel *model, lmbLimbTrainReport *r
 	report->trainLoss = Judge( direct, training->split.train, training->split.trainCount, direct->best );
 	report->usedInvariance = training->def->invariantBase;
 	LMB_TRY( FillModel( direct, model, error ) );
-	return training->def->trust ? lmbTrain_Trust( training, model->features, &model->trust, error )
+	return training->def->trust ? lmbTrain_Trust( training, model->features, NULL, &model->trust, error )
 	                            : lmb_statusOk;
 }
 

@@ -89,9 +89,14 @@ lmbStatus lmbTrain_Smooth( lmbTraining *training, lmbError *error );
 lmbStatus lmbTrain_Direct( lmbTraining *training, lmbLimbModel *model, lmbLimbTrainReport *report,
                            lmbError *error );
 
-/* The region of the training samples, over the list that features open. */
-lmbStatus lmbTrain_Trust( lmbTraining *training, const lmbFeatures *features, lmbTrustRegion *trust,
-                          lmbError *error );
+/* Squared error of the acceleration, dofs added, of each sample (samples->count). */
+lmbStatus lmbTrain_SquaredErrors( lmbTraining *training, const lmbEquations *equations,
+                                  const lmbSamples *samples, const double *parameters, double *out,
+                                  lmbError *error );
+/* The region of the training samples, over the list that features open. squaredErrors of the training
+ * samples, Nullable: without, the score does not grow with speed and drive inside the region. */
+lmbStatus lmbTrain_Trust( lmbTraining *training, const lmbFeatures *features, const double *squaredErrors,
+                          lmbTrustRegion *trust, lmbError *error );
 
 /* Cholesky factor of a symmetric positive matrix (n x n) in place, lower; false when it is not positive. */
 bool lmbCholesky_Factor( double *matrix, int n );

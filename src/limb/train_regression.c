@@ -364,6 +364,35 @@ lmbStatus lmbTrain_Regression( lmbTraining *training, const lmbEquations *equati
 	return status;
 }
 
+lmbStatus lmbTrain_SquaredErrors( lmbTraining *training, const lmbEquations *equations,
+                                  const lmbSamples *samples, const double *parameters, double *out,
+                                  lmbError *error )
+{
+	lmbArena arena = { 0 };
+	lmbEquationsPass pass;
+	size_t n = (size_t)equations->dofCount, m = (size_t)equations->inputCount;
+	lmbStatus status = lmbEquationsPass_Make( &pass, equations, blockSize, &arena, error );
+	for ( int at = 0; at < samples->count && status == lmb_statusOk; at += blockSize )
+	{
+		int count = samples->count - at < blockSize ? samples->count - at : blockSize;
+		const double *a = lmbEquations_Forward( &pass, parameters, samples->positions + (size_t)at * n,
+		                                        samples->velocities + (size_t)at * n,
+		                                        m > 0 ? samples->inputs + (size_t)at * m : NULL, count );
+		const double *truth = samples->accelerations + (size_t)at * n;
+		for ( size_t s = 0; s < (size_t)count; ++s )
+		{
+			out[(size_t)at + s] = 0.0;
+			for ( size_t i = 0; i < n; ++i )
+				out[(size_t)at + s] +=
+				    ( a[n * s + i] - truth[n * s + i] ) * ( a[n * s + i] - truth[n * s + i] );
+		}
+		if ( lmbJob_Cancelled( training->job ) )
+			status = lmbJob_CancelledStatus( error );
+	}
+	lmbArena_Free( &arena );
+	return status;
+}
+
 lmbStatus lmbTrain_AccelerationError( lmbTraining *training, const lmbEquations *equations,
                                       const lmbSamples *samples, const double *parameters, double *rms,
                                       lmbError *error )

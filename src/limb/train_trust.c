@@ -154,7 +154,9 @@ static int Ascending( const void *a, const void *b )
 	return ( x > y ) - ( x < y );
 }
 
-static lmbStatus Measure( Region *region, lmbTrustRegion *trust, lmbArena *arena, lmbError *error )
+/* growth (count) Nullable. */
+static lmbStatus Measure( Region *region, const double *growth, lmbTrustRegion *trust, lmbArena *arena,
+                          lmbError *error )
 {
 	int d = region->d, centres = region->centreCount;
 	trust->centreCount = centres;
@@ -168,15 +170,106 @@ static lmbStatus Measure( Region *region, lmbTrustRegion *trust, lmbArena *arena
 		region->centres[i] = (double)trust->centres[i];
 	}
 	for ( int s = 0; s < region->count; ++s )
+	{
 		Nearest( region, region->rows + (size_t)s * d, &distances[s] );
+		distances[s] *= growth != NULL ? growth[s] : 1.0;
+	}
 	qsort( distances, (size_t)region->count, sizeof( double ), Ascending );
 	int at = (int)ceil( 0.99 * region->count ) - 1;
 	trust->scale = fmax( sqrt( distances[at < 0 ? 0 : at] ), 1e-9 );
 	return lmb_statusOk;
 }
 
-lmbStatus lmbTrain_Trust( lmbTraining *training, const lmbFeatures *features, lmbTrustRegion *trust,
-                          lmbError *error )
+enum
+{
+	growthTerms = 4,
+	growthRounds = 12,
+	growthSweeps = 200
+};
+
+/* 1, speed, its square, drive: speed and drive are sums of squares in units of their spread. */
+static void GrowthTerms( const double *inverse, int n, int m, const double *v, const double *u,
+                         double terms[growthTerms] )
+{
+	double speed = 0.0, drive = 0.0;
+	for ( int i = 0; i < n; ++i )
+		speed += inverse[i] * v[i] * inverse[i] * v[i];
+	for ( int j = 0; j < m; ++j )
+		drive += inverse[n + j] * u[j] * inverse[n + j] * u[j];
+	terms[0] = 1.0;
+	terms[1] = speed;
+	terms[2] = speed * speed;
+	terms[3] = drive;
+}
+
+/* Least squares with no share below 0, by descent along one share after the other: normal (4 x 4), right (4).
+ */
+static void SolveShares( const double normal[growthTerms][growthTerms], const double *right, double *shares )
+{
+	for ( int sweep = 0; sweep < growthSweeps; ++sweep )
+		for ( int k = 0; k < growthTerms; ++k )
+		{
+			double sum = right[k];
+			for ( int l = 0; l < growthTerms; ++l )
+				sum -= l == k ? 0.0 : normal[k][l] * shares[l];
+			shares[k] = normal[k][k] > 0.0 ? fmax( sum / normal[k][k], 0.0 ) : 0.0;
+		}
+}
+
+/* How the model's own squared error grows with speed and drive where it was taught: least squares of relative
+ * errors, weighted anew by what the round before expects. growth (count): the roots of what is expected. */
+static lmbStatus FitGrowth( lmbTraining *training, const double *errors, lmbTrustRegion *trust,
+                            double *growth, lmbError *error )
+{
+	const lmbSamples *samples = &training->trainSamples;
+	size_t n = (size_t)training->set->dofCount, m = (size_t)training->set->inputCount;
+	lmbEquationsDef spread;
+	lmbTraining_EquationsDef( training, &spread );
+	trust->growth = LMB_NEW( &training->arena, double, n + m + growthTerms );
+	if ( trust->growth == NULL )
+		return lmbError_Memory( error );
+	double *shares = trust->growth + n + m, mean = 0.0;
+	for ( size_t i = 0; i < n; ++i )
+		trust->growth[i] = 1.0 / fmax( spread.velocitySpread[i], 1e-9 );
+	for ( size_t j = 0; j < m; ++j )
+		trust->growth[n + j] = 1.0 / fmax( spread.inputSpread[j], 1e-9 );
+	for ( int s = 0; s < samples->count; ++s )
+		mean += errors[s] / samples->count;
+	shares[0] = 1.0;
+	for ( int round = 0; round < growthRounds && mean > 0.0; ++round )
+	{
+		double normal[growthTerms][growthTerms] = { { 0 } }, right[growthTerms] = { 0 };
+		for ( size_t s = 0; s < (size_t)samples->count; ++s )
+		{
+			double terms[growthTerms], expected = 0.0;
+			GrowthTerms( trust->growth, (int)n, (int)m, samples->velocities + n * s, samples->inputs + m * s,
+			             terms );
+			for ( int k = 0; k < growthTerms; ++k )
+				expected += shares[k] * terms[k];
+			double weight = 1.0 / fmax( expected * expected, 1e-12 );
+			for ( int k = 0; k < growthTerms; ++k )
+			{
+				right[k] += weight * terms[k] * errors[s] / mean;
+				for ( int l = 0; l < growthTerms; ++l )
+					normal[k][l] += weight * terms[k] * terms[l];
+			}
+		}
+		SolveShares( normal, right, shares );
+	}
+	for ( size_t s = 0; s < (size_t)samples->count; ++s )
+	{
+		double terms[growthTerms], expected = 0.0;
+		GrowthTerms( trust->growth, (int)n, (int)m, samples->velocities + n * s, samples->inputs + m * s,
+		             terms );
+		for ( int k = 0; k < growthTerms; ++k )
+			expected += shares[k] * terms[k];
+		growth[s] = sqrt( expected );
+	}
+	return lmb_statusOk;
+}
+
+lmbStatus lmbTrain_Trust( lmbTraining *training, const lmbFeatures *features, const double *squaredErrors,
+                          lmbTrustRegion *trust, lmbError *error )
 {
 	const lmbSamples *samples = &training->trainSamples;
 	int n = training->set->dofCount, m = training->set->inputCount, width = features->count + n + m;
@@ -209,8 +302,15 @@ lmbStatus lmbTrain_Trust( lmbTraining *training, const lmbFeatures *features, lm
 		status = Whiten( &region, trust, error );
 	if ( status == lmb_statusOk )
 		status = FindCentres( &region, training->job != NULL ? training->job->seed : 0, &room, error );
+	double *growth = NULL;
+	if ( status == lmb_statusOk && squaredErrors != NULL )
+	{
+		growth = LMB_NEW( &room, double, samples->count );
+		status = growth == NULL ? lmbError_Memory( error )
+		                        : FitGrowth( training, squaredErrors, trust, growth, error );
+	}
 	if ( status == lmb_statusOk )
-		status = Measure( &region, trust, &training->arena, error );
+		status = Measure( &region, growth, trust, &training->arena, error );
 	if ( status == lmb_statusOk )
 		trust->inputCount = d;
 	lmbArena_Free( &room );

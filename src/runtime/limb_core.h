@@ -96,6 +96,7 @@ typedef struct lmbCoreModel
 	const int32_t *trustInputs;            /* (trustDimensions) */
 	const double *trustWhiten, *trustMean; /* (d x d), (d) */
 	const float *trustPlanes;              /* (d x trustCentres) */
+	const double *trustGrowth;             /* (n + m + 4) Nullable: see limb_trust.c */
 	double trustScale;
 } lmbCoreModel;
 

@@ -358,6 +358,17 @@ static void ReadRecurrent( Reader *reader, lmbLimbFile *file )
 	ReadNet( reader, "read", file->hiddenCount, 2 * (int64_t)n, &file->read );
 }
 
+static void ReadGrowth( Reader *reader, lmbLimbFile *file )
+{
+	int count = file->dofCount + file->inputCount + 4;
+	file->trustGrowth = GET_VECTOR( reader, "trust.growth", lmb_dataF64, count );
+	bool sound = reader->problem == NULL;
+	for ( int i = 0; i < count && sound; ++i )
+		sound = file->trustGrowth[i] >= 0.0 && file->trustGrowth[i] <= 1e30;
+	if ( reader->problem == NULL && !sound )
+		Fail( reader, lmb_statusNumerical, "trust.growth does not lie in 0 to 1e30" );
+}
+
 static void ReadTrust( Reader *reader, lmbLimbFile *file )
 {
 	int64_t count[1] = { -1 }, shape[2] = { -1, 0 };
@@ -382,6 +393,8 @@ static void ReadTrust( Reader *reader, lmbLimbFile *file )
 		Fail( reader, lmb_statusUnsupported, "trust.centres holds none or more than 64" );
 	if ( !( scale[0] > 0.0 ) )
 		Fail( reader, lmb_statusNumerical, "trust.scale is not above 0" );
+	if ( Has( reader, "trust.growth" ) )
+		ReadGrowth( reader, file );
 	file->trustDimensions = d;
 	file->trustCentres = (int)shape[0];
 	file->trustScale = scale[0];

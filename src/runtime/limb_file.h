@@ -40,6 +40,7 @@ typedef struct lmbLimbFile
 	const int32_t *trustInputs;
 	const double *trustWhiten, *trustMean;
 	const float *trustCentreList; /* (trustCentres x trustDimensions) */
+	const double *trustGrowth;    /* (dofCount + inputCount + 4) Nullable */
 	double trustScale;
 } lmbLimbFile;
 

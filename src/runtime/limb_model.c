@@ -218,6 +218,7 @@ static void PackTrust( Packing *packing )
 	core->trustWhiten = file->trustWhiten;
 	core->trustMean = file->trustMean;
 	core->trustPlanes = planes;
+	core->trustGrowth = file->trustGrowth;
 	core->trustScale = file->trustScale;
 }
 

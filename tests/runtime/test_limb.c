@@ -388,6 +388,13 @@ static Real TrueTrust( const LimbFixture *f, const Moment *at )
 			sum += ( z[i] - f->centres[c * d + i] ) * ( z[i] - f->centres[c * d + i] );
 		least = sum < least ? sum : least;
 	}
+	const double *velocities = f->growth, *inputs = velocities + f->def.n, *share = inputs + f->def.m;
+	Real speed = 0.0L, drive = 0.0L;
+	for ( int i = 0; i < f->def.n; ++i )
+		speed += velocities[i] * at->trueV[i] * velocities[i] * at->trueV[i];
+	for ( int j = 0; j < f->def.m; ++j )
+		drive += inputs[j] * at->trueU[j] * inputs[j] * at->trueU[j];
+	least *= sqrtl( share[0] + share[1] * speed + share[2] * speed * speed + share[3] * drive );
 	return sqrtl( least ) / f->trustScale;
 }
 
