@@ -196,16 +196,17 @@ static lmbStatus AddPart( const lmbEquationsDef *def, lmbEquations *equations, l
 	int sizes[lmbMlpMaxLayers + 1],
 	    count = ListInputs( equations, seenBy, velocities, which == lmb_partPlain, list );
 	sizes[0] = count;
-	for ( int l = 1; l <= def->hiddenLayers; ++l )
+	int hidden = which == lmb_partPotential && def->linearPotential ? 0 : def->hiddenLayers;
+	for ( int l = 1; l <= hidden; ++l )
 		sizes[l] = def->width;
-	sizes[def->hiddenLayers + 1] = outputs;
+	sizes[hidden + 1] = outputs;
 	if ( outputs > mostOutputs || count > widestNetwork )
 		return lmbError_Set(
 		    error, lmb_statusUnsupported,
 		    "a network from %d to %d numbers is wider than a model file holds (%d and %d); leave "
 		    "some degrees of freedom or inputs out, or choose the kind \"%s\"",
 		    count, outputs, widestNetwork, mostOutputs, which == lmb_partAffine ? "lagrangian" : "plain" );
-	LMB_TRY( lmbMlp_Make( &part->mlp, sizes, def->hiddenLayers + 1, error ) );
+	LMB_TRY( lmbMlp_Make( &part->mlp, sizes, hidden + 1, error ) );
 	if ( !AllocateScales( part, &equations->arena ) )
 		return lmbError_Memory( error );
 	part->used = true;

@@ -96,6 +96,7 @@ typedef struct lmbEquationsDef
 	int dofCount, inputCount;
 	const bool *slides, *turns; /* (dofCount) */
 	int hiddenLayers, width;
+	bool linearPotential; /* V linear in its features, as gravity on a chain is, in place of a network */
 	bool potential, frictionNetwork, driveNetwork, absoluteAngles, invariantBase;
 	const double *driveMatrix; /* Nullable */
 	/* (dofCount) and (inputCount) of the training data. Standard deviations > 0 are lower-bounded inside. */

@@ -143,7 +143,19 @@ static lmbStatus Begin( lmbTraining *training, bool invariantBase, Candidate *ca
 	lmbEquationsDef def;
 	lmbTraining_EquationsDef( training, &def );
 	def.invariantBase = invariantBase;
+	/* Gravity on rigid segments is linear in the features; a network would only come close. */
+	def.linearPotential = def.potential && training->def->chainPrior;
 	LMB_TRY( lmbEquations_Make( &def, &candidate->equations, error ) );
+	bool holds = false;
+	double potential[lmbFeaturesMax];
+	if ( def.linearPotential )
+		LMB_TRY( lmbTrain_ChainHolds( training, &candidate->equations, &holds, potential, error ) );
+	if ( def.linearPotential && !holds )
+	{
+		lmbEquations_Free( &candidate->equations );
+		def.linearPotential = false;
+		LMB_TRY( lmbEquations_Make( &def, &candidate->equations, error ) );
+	}
 	size_t count = candidate->equations.parameterCount;
 	candidate->parameters = LMB_NEW( &training->arena, double, count );
 	candidate->best = ( lmbBest ){ LMB_NEW( &training->arena, double, count ), HUGE_VAL, (double)NAN };
@@ -151,6 +163,10 @@ static lmbStatus Begin( lmbTraining *training, bool invariantBase, Candidate *ca
 		return lmbError_Memory( error );
 	lmbRandom random = lmbRandom_Seed( training->job != NULL ? training->job->seed : 0, 0x11b );
 	lmbEquations_Init( &candidate->equations, &random, candidate->parameters );
+	const lmbScaledNetwork *part = &candidate->equations.parts[lmb_partPotential];
+	for ( int k = 0; holds && part->used && k < part->mlp.sizes[0]; ++k )
+		candidate->parameters[part->offset + part->mlp.weights[0] + (size_t)k] =
+		    potential[k] / ( part->outputScale[0] * part->inputScale[k] );
 	return lmb_statusOk;
 }
 

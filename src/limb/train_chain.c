@@ -317,35 +317,58 @@ static lmbStatus Imagine( Chain *chain, lmbSamples *out, lmbArena *arena, lmbErr
 	return lmb_statusOk;
 }
 
-lmbStatus lmbTrain_ImagineChain( lmbTraining *training, const lmbEquations *equations, lmbArena *arena,
-                                 lmbSamples *out, lmbError *error )
+/* Lays the unknowns out; false when this cannot be a chain. The arena must be freed. */
+static bool Begin( Chain *chain, const lmbTraining *training, const lmbEquations *equations )
 {
-	Chain chain = { .training = training, .equations = equations, .n = equations->dofCount };
 	const lmbFeatures *features = &equations->features;
 	int potentialCount = 0;
-	*out = ( lmbSamples ){ 0 };
+	*chain = ( Chain ){ .training = training, .equations = equations, .n = equations->dofCount };
 	if ( !training->def->chainPrior || equations->kind != lmb_limbLagrangian ||
 	     equations->parts[lmb_partDrive].used || equations->inputCount == 0 ||
 	     ( !equations->identityDrive && equations->driveMatrix == NULL ) )
-		return lmb_statusOk;
+		return false;
 	for ( int f = 0; f < features->count; ++f )
 	{
-		chain.massCount += features->seenBy[f] & lmbSeenByMass ? 1 : 0;
+		chain->massCount += features->seenBy[f] & lmbSeenByMass ? 1 : 0;
 		potentialCount += features->seenBy[f] & lmbSeenByPotential ? 1 : 0;
 	}
-	chain.pairCount = chain.n * ( chain.n + 1 ) / 2;
-	chain.unknownCount = chain.pairCount * ( 1 + chain.massCount );
-	chain.dampingAt = equations->constantDamping ? chain.unknownCount : -1;
-	chain.unknownCount += equations->constantDamping ? chain.pairCount : 0;
-	chain.potentialAt = equations->parts[lmb_partPotential].used ? chain.unknownCount : -1;
-	chain.unknownCount += equations->parts[lmb_partPotential].used ? potentialCount : 0;
-	if ( chain.massCount == 0 || chain.unknownCount > unknownsMost )
-		return lmb_statusOk;
-	chain.unknowns = LMB_NEW( &chain.arena, double, chain.unknownCount );
-	chain.row = LMB_NEW( &chain.arena, double, (size_t)chain.n *(size_t)chain.unknownCount );
+	chain->pairCount = chain->n * ( chain->n + 1 ) / 2;
+	chain->unknownCount = chain->pairCount * ( 1 + chain->massCount );
+	chain->dampingAt = equations->constantDamping ? chain->unknownCount : -1;
+	chain->unknownCount += equations->constantDamping ? chain->pairCount : 0;
+	chain->potentialAt = equations->parts[lmb_partPotential].used ? chain->unknownCount : -1;
+	chain->unknownCount += equations->parts[lmb_partPotential].used ? potentialCount : 0;
+	return chain->massCount > 0 && chain->unknownCount <= unknownsMost;
+}
+
+static lmbStatus Study( Chain *chain, bool *holds, lmbError *error )
+{
+	chain->unknowns = LMB_NEW( &chain->arena, double, chain->unknownCount );
+	chain->row = LMB_NEW( &chain->arena, double, (size_t)chain->n *(size_t)chain->unknownCount );
+	return chain->unknowns == NULL || chain->row == NULL ? lmbError_Memory( error )
+	                                                     : Identify( chain, holds, error );
+}
+
+lmbStatus lmbTrain_ChainHolds( lmbTraining *training, const lmbEquations *equations, bool *holds,
+                               double *potential, lmbError *error )
+{
+	Chain chain;
+	*holds = false;
+	lmbStatus status = Begin( &chain, training, equations ) ? Study( &chain, holds, error ) : lmb_statusOk;
+	if ( status == lmb_statusOk && *holds && chain.potentialAt >= 0 )
+		memcpy( potential, chain.unknowns + chain.potentialAt,
+		        (size_t)( chain.unknownCount - chain.potentialAt ) * sizeof( double ) );
+	lmbArena_Free( &chain.arena );
+	return status;
+}
+
+lmbStatus lmbTrain_ImagineChain( lmbTraining *training, const lmbEquations *equations, lmbArena *arena,
+                                 lmbSamples *out, lmbError *error )
+{
+	Chain chain;
 	bool holds = false;
-	lmbStatus status = chain.unknowns == NULL || chain.row == NULL ? lmbError_Memory( error )
-	                                                               : Identify( &chain, &holds, error );
+	*out = ( lmbSamples ){ 0 };
+	lmbStatus status = Begin( &chain, training, equations ) ? Study( &chain, &holds, error ) : lmb_statusOk;
 	if ( status == lmb_statusOk && holds )
 		status = Imagine( &chain, out, arena, error );
 	lmbArena_Free( &chain.arena );
