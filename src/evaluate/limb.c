@@ -15,7 +15,6 @@ typedef struct Judging
 	lmbLimb *model;
 	lmbLimbPlayer *players;           /* (threads) */
 	lmbLimbErrors *errors;            /* (count) */
-	double *trust;                    /* (count) */
 	lmbLimbInteraction *interactions; /* (count) */
 } Judging;
 
@@ -80,7 +79,6 @@ static lmbStatus RollOut( void *context, int index, int worker, lmbError *error 
 		const double *times = judging->test->judgedTimes;
 		judging->errors[index] = lmbLimbErrors_Of( trajectory, &rollout, truth->dofCount, truth->slides,
 		                                           times != NULL ? times[index] : NAN );
-		judging->trust[index] = rollout.trust;
 		if ( judging->def->plants != NULL )
 			AddInteraction( judging, judging->def->plants[worker], index, &rollout );
 	}
@@ -88,24 +86,27 @@ static lmbStatus RollOut( void *context, int index, int worker, lmbError *error 
 	return status;
 }
 
-/* Whether the score ranks the errors: at the latest time that any trajectory reaches. */
-static lmbStatus RankTrust( const Judging *judging, lmbArena *arena, double *out, lmbError *error )
+/* Whether the score ranks the errors: over states of the true motions, every tenth sample, the score against
+ * the size of the acceleration's error there. */
+static lmbStatus RankTrust( Judging *judging, lmbArena *arena, double *out, lmbError *error )
 {
-	int count = judging->test->truth->count, used = 0;
-	double *last = LMB_NEW( arena, double, count ), *score = LMB_NEW( arena, double, count );
-	if ( last == NULL || score == NULL )
-		return lmbError_Memory( error );
-	for ( int i = 0; i < count; ++i )
+	enum
 	{
-		int t = lmbLimbTimeCount - 1;
-		while ( t > 0 && isnan( judging->errors[i].rmse[t] ) )
-			t -= 1;
-		if ( isnan( judging->errors[i].rmse[t] ) || judging->trust[i] < 0.0 )
-			continue;
-		last[used] = judging->errors[i].rmse[t];
-		score[used++] = judging->trust[i];
-	}
-	return lmbSpearman( score, last, used, out, error );
+		stride = 10
+	};
+	const lmbTrajectories *truth = judging->test->truth;
+	size_t room = 0;
+	int used = 0;
+	for ( int i = 0; i < truth->count; ++i )
+		room += (size_t)truth->items[i].sampleCount / stride + 1;
+	double *errors = LMB_NEW( arena, double, room ), *scores = LMB_NEW( arena, double, room );
+	if ( errors == NULL || scores == NULL )
+		return lmbError_Memory( error );
+	for ( int i = 0; i < truth->count; ++i )
+		for ( int k = 0; k < truth->items[i].sampleCount; k += stride )
+			used += lmbLimbPlayer_Doubt( &judging->players[0], &truth->items[i], k, &scores[used],
+			                             &errors[used] );
+	return lmbSpearman( scores, errors, used, out, error );
 }
 
 static lmbStatus Judge( Judging *judging, const lmbJob *job, lmbArena *arena, lmbLimbScore *out,
@@ -114,10 +115,8 @@ static lmbStatus Judge( Judging *judging, const lmbJob *job, lmbArena *arena, lm
 	int count = judging->test->truth->count, threads = job != NULL && job->threads > 1 ? job->threads : 1;
 	judging->players = LMB_NEW( arena, lmbLimbPlayer, threads );
 	judging->errors = LMB_NEW( arena, lmbLimbErrors, count );
-	judging->trust = LMB_NEW( arena, double, count );
 	judging->interactions = LMB_NEW( arena, lmbLimbInteraction, count );
-	if ( judging->players == NULL || judging->errors == NULL || judging->trust == NULL ||
-	     judging->interactions == NULL )
+	if ( judging->players == NULL || judging->errors == NULL || judging->interactions == NULL )
 		return lmbError_Memory( error );
 	LMB_TRY( OpenPlayers( judging, threads, arena, error ) );
 	LMB_TRY( lmbJob_ForEach( job, count, RollOut, judging, error ) );

@@ -37,7 +37,7 @@ typedef struct lmbLimbScore
 {
 	lmbLimbSummary summary;
 	double interactionError; /* RMS of the difference over RMS of the truth, pooled; NaN: no pulses */
-	double trustRank;        /* Spearman's, of mean score and error at the last time; NaN: no score */
+	double trustRank;        /* Spearman's, of score and acceleration's error; NaN: no score */
 } lmbLimbScore;
 
 /* One contender on one test. */

@@ -24,7 +24,6 @@ typedef struct lmbLimbRollout
 {
 	double *positions, *velocities; /* (sampleCount x dofCount); both have the truth's first sample */
 	int finiteCount;                /* samples before the model gave up; sampleCount: it did not */
-	double trust;                   /* mean of the score over the steps; -1: the model has none */
 } lmbLimbRollout;
 
 typedef struct lmbLimbErrors

@@ -111,8 +111,6 @@ lmbStatus lmbLimbPlayer_Run( lmbLimbPlayer *player, const lmbTrajectory *traject
 	size_t n = (size_t)player->dofCount, m = (size_t)player->inputCount;
 	LMB_TRY( Start( player, trajectory, error ) );
 	static const double none[lmbLimbMaxInputs] = { 0 }; /* a pointer is asked for even without inputs */
-	double trust = 0.0;
-	int steps = 0;
 	rollout->finiteCount = trajectory->sampleCount;
 	for ( int k = 0; k < trajectory->sampleCount; ++k )
 	{
@@ -129,12 +127,29 @@ lmbStatus lmbLimbPlayer_Run( lmbLimbPlayer *player, const lmbTrajectory *traject
 		else if ( status != lmb_statusOk )
 			return lmbError_Set( error, status, "\"%s\", sample %d: %s", trajectory->name, k,
 			                     lmbStatus_Text( status ) );
-		if ( player->body != NULL )
-		{
-			trust += lmbLimbBody_Trust( player->body );
-			steps += 1;
-		}
 	}
-	rollout->trust = steps > 0 && trust >= 0.0 ? trust / steps : -1.0;
 	return lmb_statusOk;
+}
+
+bool lmbLimbPlayer_Doubt( lmbLimbPlayer *player, const lmbTrajectory *trajectory, int sample, double *score,
+                          double *error )
+{
+	static const double none[lmbLimbMaxInputs] = { 0 };
+	size_t n = (size_t)player->dofCount, k = (size_t)sample;
+	if ( player->body == NULL || trajectory->velocities == NULL || trajectory->accelerations == NULL )
+		return false;
+	const double *q = trajectory->positions + n * k, *v = trajectory->velocities + n * k;
+	const double *u = trajectory->inputs != NULL ? trajectory->inputs + (size_t)player->inputCount * k : none;
+	double a[lmbLimbMaxDofs], sum = 0.0;
+	if ( lmbLimbBody_Acceleration( player->body, q, v, u, a ) != lmb_statusOk ||
+	     lmbLimbBody_Start( player->body, q, v ) != lmb_statusOk )
+		return false;
+	(void)lmbLimbBody_Step( player->body, u, NULL,
+	                        trajectory->step ); /* a step that diverges is scored too */
+	*score = lmbLimbBody_Trust( player->body );
+	for ( size_t i = 0; i < n; ++i )
+		sum +=
+		    ( a[i] - trajectory->accelerations[n * k + i] ) * ( a[i] - trajectory->accelerations[n * k + i] );
+	*error = sqrt( sum );
+	return *score >= 0.0 && isfinite( *error );
 }

@@ -31,4 +31,9 @@ lmbLimbPlayer lmbLimbPlayer_FromEquations( lmbAccelerationOf *equations, void *c
 lmbStatus lmbLimbPlayer_Run( lmbLimbPlayer *player, const lmbTrajectory *trajectory, lmbInputHold hold,
                              lmbLimbRollout *rollout, lmbError *error );
 
+/* The model's own score in a state of a true motion, and the size of its acceleration's error there, dofs
+ * together. False where there is none: no score, no instant acceleration, nothing true to compare with. */
+bool lmbLimbPlayer_Doubt( lmbLimbPlayer *player, const lmbTrajectory *trajectory, int sample, double *score,
+                          double *error );
+
 #endif
