@@ -26,14 +26,6 @@ static const double meanStature[2] = { 1.741, 1.735 }; /* m, ibid.; lengths grow
 
 static const double frictionSpeed = 0.1; /* rad/s, where dry friction is mostly there */
 
-/* What the equations need. */
-typedef struct Arm
-{
-	lmbArmDef def;
-	double first, coupling, second; /* kg m^2: M11 without the coupling, b, M22 */
-	double weight[2];               /* N m: of both segments at the shoulder, of the second at its joint */
-} Arm;
-
 lmbArmDef lmbDefaultArmDef( void )
 {
 	return ( lmbArmDef ){ .bodyMass = 75.0, .bodyHeight = 1.75, .viscosity = { 0.2, 0.2 } };
@@ -64,10 +56,11 @@ lmbSegment lmbPlant_ArmSegment( const lmbArmDef *def, int index )
 }
 
 /* The limit's torque p on the passive side and the energy it stores. */
-static double LimitTorque( const lmbArmDef *def, int joint, double q, double v, double *energy )
+static double LimitTorque( const lmbArm *arm, int joint, double q, double v, double *energy )
 {
+	const lmbArmDef *def = &arm->def;
 	*energy = 0.0;
-	if ( def->limitStiffness <= 0.0 )
+	if ( !arm->limited )
 		return 0.0;
 	double above = q - def->limits[joint][1], below = def->limits[joint][0] - q;
 	double depth = above > 0.0 ? above : below > 0.0 ? below : 0.0;
@@ -77,7 +70,7 @@ static double LimitTorque( const lmbArmDef *def, int joint, double q, double v, 
 
 static bool ArmTerms( lmbPlant *plant, const double *q, const double *v, const double *u, lmbPlantTerms *out )
 {
-	const Arm *arm = plant->data;
+	const lmbArm *arm = plant->data;
 	const lmbArmDef *def = &arm->def;
 	double c = arm->coupling * cos( q[1] ), s = arm->coupling * sin( q[1] );
 	out->mass[0] = arm->first + 2.0 * c;
@@ -91,8 +84,8 @@ static bool ArmTerms( lmbPlant *plant, const double *q, const double *v, const d
 	for ( int j = 0; j < 2; ++j )
 	{
 		double energy;
-		out->passive[j] = def->viscosity[j] * v[j] + LimitTorque( def, j, q[j], v[j], &energy );
-		if ( def->friction[j] > 0.0 )
+		out->passive[j] = def->viscosity[j] * v[j] + LimitTorque( arm, j, q[j], v[j], &energy );
+		if ( def->friction[j] != 0.0 )
 			out->passive[j] += def->friction[j] * tanh( v[j] / frictionSpeed );
 		out->input[j] = def->muscles ? 0.0 : u[j];
 	}
@@ -124,7 +117,7 @@ static bool ArmAcceleration( lmbPlant *plant, const double *q, const double *v, 
 
 static double ArmEnergy( lmbPlant *plant, const double *q, const double *v )
 {
-	const Arm *arm = plant->data;
+	const lmbArm *arm = plant->data;
 	double c = arm->coupling * cos( q[1] );
 	double energy = 0.5 * ( arm->first + 2.0 * c ) * v[0] * v[0] + ( arm->second + c ) * v[0] * v[1] +
 	                0.5 * arm->second * v[1] * v[1];
@@ -132,7 +125,7 @@ static double ArmEnergy( lmbPlant *plant, const double *q, const double *v )
 	for ( int j = 0; j < 2; ++j )
 	{
 		double stored;
-		LimitTorque( &arm->def, j, q[j], v[j], &stored );
+		LimitTorque( arm, j, q[j], v[j], &stored );
 		energy += stored;
 	}
 	if ( arm->def.muscles )
@@ -146,7 +139,7 @@ static double ArmEnergy( lmbPlant *plant, const double *q, const double *v )
 
 static lmbStatus ArmCopy( const lmbPlant *plant, lmbPlant **out, lmbError *error )
 {
-	return lmbPlant_MakeArm( &( (const Arm *)plant->data )->def, out, error );
+	return lmbArm_Wrap( plant->data, plant->name, out, error );
 }
 
 static const struct lmbPlantClass armClass = {
@@ -185,7 +178,7 @@ static lmbStatus CheckDef( const lmbArmDef *def, lmbError *error )
 
 /* Torques that swing the arm at some 15 rad/s^2, and gravity's largest on top; starts in front of the body.
  */
-static void SetRanges( lmbPlant *plant, const Arm *arm )
+static void SetRanges( lmbPlant *plant, const lmbArm *arm )
 {
 	const lmbArmDef *def = &arm->def;
 	static const double starts[2][2] = { { -1.5, 1.5 }, { 0.2, 2.4 } };
@@ -222,24 +215,21 @@ static bool HasLimits( const lmbArmDef *def, int joint )
 	       ( isfinite( def->limits[joint][0] ) || isfinite( def->limits[joint][1] ) );
 }
 
-lmbStatus lmbPlant_MakeArm( const lmbArmDef *def, lmbPlant **out, lmbError *error )
+lmbStatus lmbArm_Wrap( const lmbArm *arm, const char *name, lmbPlant **out, lmbError *error )
 {
 	static const char *const joints[2] = { "shoulder", "elbow" };
 	static const char *const torques[2] = { "shoulder torque", "elbow torque" };
+	const lmbArmDef *def = &arm->def;
 	lmbPlant *plant;
 	*out = NULL;
-	LMB_TRY( CheckDef( def, error ) );
-	LMB_TRY( lmbPlant_New( 2, def->muscles ? lmbMuscleCount : 2, sizeof( Arm ), &plant, error ) );
-	Arm *arm = plant->data;
-	lmbSegment upper = lmbPlant_ArmSegment( def, 0 ), fore = lmbPlant_ArmSegment( def, 1 );
-	arm->def = *def;
-	arm->second = fore.inertia + fore.mass * fore.centre * fore.centre;
-	arm->coupling = fore.mass * upper.length * fore.centre;
-	arm->first = upper.inertia + upper.mass * upper.centre * upper.centre +
-	             fore.mass * upper.length * upper.length + arm->second;
-	arm->weight[0] = ( upper.mass * upper.centre + fore.mass * upper.length ) * def->gravity;
-	arm->weight[1] = fore.mass * fore.centre * def->gravity;
-	plant->name = "arm";
+	LMB_TRY( lmbPlant_New( 2, def->muscles ? lmbMuscleCount : 2, sizeof( lmbArm ), &plant, error ) );
+	*(lmbArm *)plant->data = *arm;
+	plant->name = lmbArena_String( &plant->arena, name );
+	if ( plant->name == NULL )
+	{
+		lmbPlant_Free( plant );
+		return lmbError_Memory( error );
+	}
 	plant->class = &armClass;
 	plant->invariantBase = def->gravity == 0.0 && !def->muscles && !HasLimits( def, 0 );
 	for ( int j = 0; j < 2; ++j )
@@ -252,4 +242,19 @@ lmbStatus lmbPlant_MakeArm( const lmbArmDef *def, lmbPlant **out, lmbError *erro
 	SetRanges( plant, arm );
 	*out = plant;
 	return lmb_statusOk;
+}
+
+lmbStatus lmbPlant_MakeArm( const lmbArmDef *def, lmbPlant **out, lmbError *error )
+{
+	*out = NULL;
+	LMB_TRY( CheckDef( def, error ) );
+	lmbSegment upper = lmbPlant_ArmSegment( def, 0 ), fore = lmbPlant_ArmSegment( def, 1 );
+	lmbArm arm = { .def = *def, .limited = HasLimits( def, 0 ) || HasLimits( def, 1 ) };
+	arm.second = fore.inertia + fore.mass * fore.centre * fore.centre;
+	arm.coupling = fore.mass * upper.length * fore.centre;
+	arm.first = upper.inertia + upper.mass * upper.centre * upper.centre +
+	            fore.mass * upper.length * upper.length + arm.second;
+	arm.weight[0] = ( upper.mass * upper.centre + fore.mass * upper.length ) * def->gravity;
+	arm.weight[1] = fore.mass * fore.centre * def->gravity;
+	return lmbArm_Wrap( &arm, "arm", out, error );
 }

@@ -19,6 +19,18 @@ struct lmbPlantClass
 /* An empty plant with names and ranges for so many degrees of freedom and inputs. */
 lmbStatus lmbPlant_New( int dofCount, int inputCount, size_t dataSize, lmbPlant **out, lmbError *error );
 
+/* The planar arm's numbers, all of which its equations are linear in. */
+typedef struct lmbArm
+{
+	lmbArmDef def;                  /* viscosity, friction, limits, muscles of it are used */
+	double first, coupling, second; /* kg m^2: M11 without the coupling, b, M22 */
+	double weight[2];               /* N m: of both segments at the shoulder, of the second at its joint */
+	bool limited;                   /* whether limits are there */
+} lmbArm;
+
+/* A plant of them, unchecked; ranges are those of def. */
+lmbStatus lmbArm_Wrap( const lmbArm *arm, const char *name, lmbPlant **out, lmbError *error );
+
 /* The six muscles of the arm (docs/derivations/arm.md). */
 enum
 {
