@@ -136,6 +136,7 @@ typedef struct Candidate
 	lmbEquations equations;
 	double *parameters;
 	lmbBest best;
+	bool started; /* from a chain: near the end already, where Adam would only stray */
 } Candidate;
 
 static lmbStatus Begin( lmbTraining *training, bool invariantBase, Candidate *candidate, lmbError *error )
@@ -147,9 +148,8 @@ static lmbStatus Begin( lmbTraining *training, bool invariantBase, Candidate *ca
 	def.linearPotential = def.potential && training->def->chainPrior;
 	LMB_TRY( lmbEquations_Make( &def, &candidate->equations, error ) );
 	bool holds = false;
-	double potential[lmbFeaturesMax];
 	if ( def.linearPotential )
-		LMB_TRY( lmbTrain_ChainHolds( training, &candidate->equations, &holds, potential, error ) );
+		LMB_TRY( lmbTrain_ChainHolds( training, &candidate->equations, &holds, error ) );
 	if ( def.linearPotential && !holds )
 	{
 		lmbEquations_Free( &candidate->equations );
@@ -163,10 +163,10 @@ static lmbStatus Begin( lmbTraining *training, bool invariantBase, Candidate *ca
 		return lmbError_Memory( error );
 	lmbRandom random = lmbRandom_Seed( training->job != NULL ? training->job->seed : 0, 0x11b );
 	lmbEquations_Init( &candidate->equations, &random, candidate->parameters );
-	const lmbScaledNetwork *part = &candidate->equations.parts[lmb_partPotential];
-	for ( int k = 0; holds && part->used && k < part->mlp.sizes[0]; ++k )
-		candidate->parameters[part->offset + part->mlp.weights[0] + (size_t)k] =
-		    potential[k] / ( part->outputScale[0] * part->inputScale[k] );
+	/* A potential that is a network has springs to learn, which no chain has. */
+	if ( !def.potential || def.linearPotential )
+		return lmbTrain_StartFromChain( training, &candidate->equations, candidate->parameters,
+		                                &candidate->started, error );
 	return lmb_statusOk;
 }
 
@@ -174,7 +174,7 @@ static lmbStatus Teach( lmbTraining *training, Candidate *candidate, int adamEpo
                         lmbError *error )
 {
 	lmbRandom random = lmbRandom_Seed( training->job != NULL ? training->job->seed : 0, 0xada );
-	lmbRegressionDef def = { adamEpochs, lbfgsIterations };
+	lmbRegressionDef def = { candidate->started ? 0 : adamEpochs, lbfgsIterations };
 	return lmbTrain_Regression( training, &candidate->equations, &def, &random, candidate->parameters,
 	                            &candidate->best, error );
 }

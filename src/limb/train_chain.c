@@ -7,6 +7,7 @@
  * Least squares over the data tells whether that holds there. Where it does, states in postures far from all
  * data are made up, with the accelerations that this chain has, and join what teaches. Within the data they
  * change nothing. */
+#include "learn/optimize.h"
 #include "limb/train_private.h"
 
 #include <math.h>
@@ -238,21 +239,30 @@ static int TakeMassFeatures( Chain *chain, const double *q, double *out )
 	return count;
 }
 
+/* The chain's mass matrix at mass features (massCount), lower triangle row by row. */
+static void ChainMass( const Chain *chain, const double *features, double *triangle )
+{
+	for ( int pair = 0; pair < chain->pairCount; ++pair )
+	{
+		const double *own = chain->unknowns + pair * ( 1 + chain->massCount );
+		triangle[pair] = own[0];
+		for ( int f = 0; f < chain->massCount; ++f )
+			triangle[pair] += own[1 + f] * features[f];
+	}
+}
+
 /* The chain's acceleration in a state; false when its mass matrix is not positive there. */
 static bool Accelerate( Chain *chain, const double *q, const double *v, const double *inputs, double *a )
 {
 	const double none[lmbLimbMaxDofs] = { 0 };
-	double mass[lmbLimbMaxDofs * lmbLimbMaxDofs], features[lmbFeaturesMax];
-	int n = chain->n, width = TakeMassFeatures( chain, q, features );
+	double mass[lmbLimbMaxDofs * lmbLimbMaxDofs], triangle[lmbLimbMaxDofs * lmbLimbMaxDofs];
+	double features[lmbFeaturesMax];
+	int n = chain->n;
+	TakeMassFeatures( chain, q, features );
+	ChainMass( chain, features, triangle );
 	for ( int j = 0, pair = 0; j < n; ++j )
-		for ( int k = 0; k <= j; ++k, ++pair )
-		{
-			const double *own = chain->unknowns + pair * ( 1 + width );
-			double sum = own[0];
-			for ( int f = 0; f < width; ++f )
-				sum += own[1 + f] * features[f];
-			mass[j * n + k] = mass[k * n + j] = sum;
-		}
+		for ( int k = 0; k <= j; ++k )
+			mass[j * n + k] = mass[k * n + j] = triangle[pair++];
 	FillRows( chain, q, v, none );
 	Torques( chain, inputs, a );
 	for ( int i = 0; i < n; ++i )
@@ -317,6 +327,96 @@ static lmbStatus Imagine( Chain *chain, lmbSamples *out, lmbArena *arena, lmbErr
 	return lmb_statusOk;
 }
 
+/* What the mass network should say, before softplus and in its own scale, in postures anywhere. */
+typedef struct Shaping
+{
+	const lmbScaledNetwork *part;
+	lmbMlpPass pass;
+	int count;
+	double *inputs, *targets, *gradient; /* (count x massCount), (count x outputs) twice */
+} Shaping;
+
+static double ShapingLoss( void *context, const double *parameters, double *gradient )
+{
+	Shaping *shaping = context;
+	const lmbMlp *mlp = &shaping->part->mlp;
+	const double *outputs = lmbMlp_Forward( &shaping->pass, parameters, shaping->inputs, shaping->count );
+	lmbSquaresLoss loss = {
+	    shaping->count, mlp->sizes[mlp->layerCount], outputs, shaping->targets, NULL, NULL };
+	double value = lmbSquaresLoss_Evaluate( &loss, shaping->gradient );
+	memset( gradient, 0, mlp->parameterCount * sizeof( double ) );
+	lmbMlp_Backward( &shaping->pass, parameters, shaping->inputs, shaping->gradient, gradient, NULL );
+	return value;
+}
+
+/* The network's raw numbers for a mass matrix; false when it is not positive. */
+static bool RawMass( const lmbEquations *equations, const double *triangle, double *raw )
+{
+	const lmbScaledNetwork *part = &equations->parts[lmb_partMass];
+	double mass[lmbLimbMaxDofs * lmbLimbMaxDofs];
+	int n = equations->dofCount;
+	for ( int j = 0, pair = 0; j < n; ++j )
+		for ( int k = 0; k <= j; ++k )
+			mass[j * n + k] = mass[k * n + j] = triangle[pair++];
+	if ( !lmbCholesky_Factor( mass, n ) )
+		return false;
+	for ( int j = 0, pair = 0; j < n; ++j )
+		for ( int k = 0; k <= j; ++k, ++pair )
+		{
+			double entry = mass[j * n + k] - ( j == k ? equations->massFloor : 0.0 );
+			if ( j == k && !( entry > 0.0 ) )
+				return false;
+			/* The inverse of softplus, log( e^x - 1 ). */
+			double x = j != k ? entry : entry > 30.0 ? entry : log( expm1( entry ) );
+			raw[pair] = ( x - part->outputShift[pair] ) / part->outputScale[pair];
+		}
+	return true;
+}
+
+static lmbStatus ShapeMass( Chain *chain, double *parameters, lmbError *error )
+{
+	enum
+	{
+		postures = 1000,
+		iterations = 1500
+	};
+	const lmbScaledNetwork *part = &chain->equations->parts[lmb_partMass];
+	int outputs = part->mlp.sizes[part->mlp.layerCount], width = chain->massCount;
+	Shaping shaping = { .part = part };
+	shaping.inputs = LMB_NEW( &chain->arena, double, (size_t)postures *(size_t)width );
+	shaping.targets = LMB_NEW( &chain->arena, double, (size_t)postures *(size_t)outputs );
+	shaping.gradient = LMB_NEW( &chain->arena, double, (size_t)postures *(size_t)outputs );
+	if ( shaping.inputs == NULL || shaping.targets == NULL || shaping.gradient == NULL )
+		return lmbError_Memory( error );
+	LMB_TRY( lmbMlpPass_Make( &shaping.pass, &part->mlp, postures, &chain->arena, error ) );
+	lmbEquationsDef spread;
+	lmbTraining_EquationsDef( chain->training, &spread );
+	lmbRandom random =
+	    lmbRandom_Seed( chain->training->job != NULL ? chain->training->job->seed : 0, 0x5a3e );
+	for ( int draw = 0; draw < 2 * postures && shaping.count < postures; ++draw )
+	{
+		double q[lmbLimbMaxDofs], v[lmbLimbMaxDofs], u[lmbLimbMaxInputs],
+		    triangle[lmbLimbMaxDofs * lmbLimbMaxDofs];
+		double *inputs = shaping.inputs + (size_t)shaping.count * (size_t)width;
+		Draw( chain, &spread, &random, q, v, u );
+		TakeMassFeatures( chain, q, inputs );
+		ChainMass( chain, inputs, triangle );
+		for ( int k = 0; k < width; ++k )
+			inputs[k] = ( inputs[k] - part->inputShift[k] ) * part->inputScale[k];
+		shaping.count +=
+		    RawMass( chain->equations, triangle, shaping.targets + (size_t)shaping.count * (size_t)outputs )
+		        ? 1
+		        : 0;
+	}
+	if ( shaping.count < postures / 2 )
+		return lmb_statusOk;
+	lmbLbfgsDef def = lmbDefaultLbfgsDef();
+	def.iterations = iterations;
+	def.tolerance = 1e-12;
+	return lmbLbfgs_Minimize( part->mlp.parameterCount, parameters + part->offset, ShapingLoss, &shaping,
+	                          &def, NULL, error );
+}
+
 /* Lays the unknowns out; false when this cannot be a chain. The arena must be freed. */
 static bool Begin( Chain *chain, const lmbTraining *training, const lmbEquations *equations )
 {
@@ -350,14 +450,27 @@ static lmbStatus Study( Chain *chain, bool *holds, lmbError *error )
 }
 
 lmbStatus lmbTrain_ChainHolds( lmbTraining *training, const lmbEquations *equations, bool *holds,
-                               double *potential, lmbError *error )
+                               lmbError *error )
 {
 	Chain chain;
 	*holds = false;
 	lmbStatus status = Begin( &chain, training, equations ) ? Study( &chain, holds, error ) : lmb_statusOk;
-	if ( status == lmb_statusOk && *holds && chain.potentialAt >= 0 )
-		memcpy( potential, chain.unknowns + chain.potentialAt,
-		        (size_t)( chain.unknownCount - chain.potentialAt ) * sizeof( double ) );
+	lmbArena_Free( &chain.arena );
+	return status;
+}
+
+lmbStatus lmbTrain_StartFromChain( lmbTraining *training, const lmbEquations *equations, double *parameters,
+                                   bool *started, lmbError *error )
+{
+	Chain chain;
+	*started = false;
+	lmbStatus status = Begin( &chain, training, equations ) ? Study( &chain, started, error ) : lmb_statusOk;
+	const lmbScaledNetwork *part = &equations->parts[lmb_partPotential];
+	for ( int k = 0; status == lmb_statusOk && *started && part->used && k < part->mlp.sizes[0]; ++k )
+		parameters[part->offset + part->mlp.weights[0] + (size_t)k] =
+		    chain.unknowns[chain.potentialAt + k] / ( part->outputScale[0] * part->inputScale[k] );
+	if ( status == lmb_statusOk && *started )
+		status = ShapeMass( &chain, parameters, error );
 	lmbArena_Free( &chain.arena );
 	return status;
 }

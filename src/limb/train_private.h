@@ -70,9 +70,12 @@ lmbStatus lmbTrain_Regression( lmbTraining *training, const lmbEquations *equati
                                lmbBest *best, lmbError *error );
 /* Whether a chain of rigid segments explains the data, gravity's potential linear in its features included.
  */
-/* potential (lmbFeaturesMax): then what the potential's features count, in the order of its inputs, J. */
 lmbStatus lmbTrain_ChainHolds( lmbTraining *training, const lmbEquations *equations, bool *holds,
-                               double *potential, lmbError *error );
+                               lmbError *error );
+/* Where it does (and V is linear or absent): the mass network and V take on the chain's before they are
+ * taught. */
+lmbStatus lmbTrain_StartFromChain( lmbTraining *training, const lmbEquations *equations, double *parameters,
+                                   bool *started, lmbError *error );
 /* Made-up states in postures far from all data, with the accelerations of a chain of rigid segments, where
  * such a chain explains the data (train_chain.c); none where it does not. */
 lmbStatus lmbTrain_ImagineChain( lmbTraining *training, const lmbEquations *equations, lmbArena *arena,
