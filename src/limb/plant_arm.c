@@ -222,7 +222,8 @@ lmbStatus lmbArm_Wrap( const lmbArm *arm, const char *name, lmbPlant **out, lmbE
 	const lmbArmDef *def = &arm->def;
 	lmbPlant *plant;
 	*out = NULL;
-	LMB_TRY( lmbPlant_New( 2, def->muscles ? lmbMuscleCount : 2, sizeof( lmbArm ), &plant, error ) );
+	int inputs = def->muscles ? lmbMuscleCount : 2;
+	LMB_TRY( lmbPlant_New( 2, inputs, sizeof( lmbArm ), &plant, error ) );
 	*(lmbArm *)plant->data = *arm;
 	plant->name = lmbArena_String( &plant->arena, name );
 	if ( plant->name == NULL )
@@ -237,7 +238,7 @@ lmbStatus lmbArm_Wrap( const lmbArm *arm, const char *name, lmbPlant **out, lmbE
 		plant->dofNames[j] = joints[j];
 		plant->turns[j] = !def->muscles && !HasLimits( def, j );
 	}
-	for ( int i = 0; i < plant->inputCount; ++i )
+	for ( int i = 0; i < inputs; ++i )
 		plant->inputNames[i] = def->muscles ? lmbMuscleNames[i] : torques[i];
 	SetRanges( plant, arm );
 	*out = plant;
