@@ -16,6 +16,7 @@ typedef struct Testing
 	json_t *models;  /* of metrics.json */
 	double progress; /* scores so far, of total */
 	double total;
+	lmbPlant **known; /* the arm with parameters found from the whole data; NULL: none */
 } Testing;
 
 static bool PlantEquations( void *context, const double *q, const double *v, const double *u, double *a )
@@ -110,6 +111,25 @@ static lmbStatus ScoreEquations( Testing *testing, const char *name, lmbAccelera
 	return lmb_statusOk;
 }
 
+/* The same equations with numbers from the data that the models had. */
+static lmbStatus ScoreKnownTerms( Testing *testing, const char *variant, lmbError *error )
+{
+	lmbLimbPipeline *pipeline = testing->pipeline;
+	lmbPlant **own = NULL, **plants = testing->known;
+	lmbStatus status = lmb_statusOk;
+	for ( int i = 0; i < pipeline->taskCount && variant != NULL; ++i )
+		if ( pipeline->tasks[i].test != NULL && strcmp( pipeline->tasks[i].test, variant ) == 0 )
+		{
+			status = lmbLimbPipeline_FitKnownTerms( pipeline, &pipeline->tasks[i], &own, error );
+			plants = own;
+			break;
+		}
+	if ( status == lmb_statusOk && plants != NULL )
+		status = ScoreEquations( testing, "known_terms", PlantEquations, (void *const *)plants, error );
+	lmbLimbPipeline_FreeKnownTerms( pipeline, own );
+	return status;
+}
+
 /* The test itself: how many motions of what length, and how far the plant amplifies errors in them. */
 static lmbStatus DescribeTest( Testing *testing, lmbArena *arena, json_t *tests, lmbError *error )
 {
@@ -155,6 +175,7 @@ static lmbStatus RunTest( Testing *testing, const char *variant, json_t *tests, 
 	LMB_TRY( DescribeTest( testing, arena, tests, error ) );
 	for ( int i = 0; i < pipeline->project->modelCount; ++i )
 		LMB_TRY( ScoreModel( testing, &pipeline->project->models[i], variant, error ) );
+	LMB_TRY( ScoreKnownTerms( testing, variant, error ) );
 	if ( pipeline->plants == NULL || variant != NULL )
 		return lmb_statusOk;
 	return ScoreEquations( testing, "truth", PlantEquations, (void *const *)pipeline->plants, error );
@@ -203,6 +224,7 @@ static lmbStatus RunTests( Testing *testing, json_t *tests, json_t *heldOut, lmb
 	for ( int i = 0; i < pipeline->taskCount; ++i )
 		testing->total += pipeline->tasks[i].test != NULL ? 1.0 : full;
 	testing->total += recordings ? 0.0 : full;
+	testing->total += testing->known != NULL ? full : 0.0;
 	for ( int i = 0; i < lmb_limbTestCount; ++i )
 	{
 		bool wanted =
@@ -236,5 +258,9 @@ lmbStatus lmbLimbPipeline_RunEvaluate( void *context, json_t *facts, lmbError *e
 	                             .step = pipeline->project->step,
 	                             .plants = (lmbPlant *const *)pipeline->plants },
 	                    .models = models };
-	return RunTests( &testing, tests, heldOut, error );
+	lmbStatus status = lmbLimbPipeline_FitKnownTerms( pipeline, NULL, &testing.known, error );
+	if ( status == lmb_statusOk )
+		status = RunTests( &testing, tests, heldOut, error );
+	lmbLimbPipeline_FreeKnownTerms( pipeline, testing.known );
+	return status;
 }

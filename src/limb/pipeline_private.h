@@ -37,6 +37,16 @@ lmbStatus lmbLimbPipeline_LoadTest( lmbLimbPipeline *pipeline, lmbLimbTestKind t
 /* Whether the project asks for a test. */
 bool lmbLimbPipeline_HasTest( const lmbLimbPipeline *pipeline, lmbLimbTestKind test );
 int lmbLimbPipeline_Threads( const lmbLimbPipeline *pipeline );
+/* What a task trains on: sampleCount samples of the training's (0: all), noise added to its angles (degrees;
+ * 0: none, and velocities and accelerations stay). The caller's to free, also after a failure. */
+lmbStatus lmbLimbPipeline_CopyTraining( lmbLimbPipeline *pipeline, int sampleCount, double noise,
+                                        lmbTrajectories **out, lmbError *error );
+/* The arm with parameters found by regression from the data of a variant (NULL: the whole), (threads) copies;
+ * *out is NULL where the plant is no arm or the data do not tell, which is noted. Free also after a failure.
+ */
+lmbStatus lmbLimbPipeline_FitKnownTerms( lmbLimbPipeline *pipeline, const lmbLimbTask *variant,
+                                         lmbPlant ***out, lmbError *error );
+void lmbLimbPipeline_FreeKnownTerms( const lmbLimbPipeline *pipeline, lmbPlant **plants );
 
 /* The stages. */
 lmbStatus lmbLimbPipeline_RunSimulate( void *pipeline, json_t *facts, lmbError *error );

@@ -147,6 +147,16 @@ static void AddNoise( lmbTrajectories *set, double degrees, uint64_t seed )
 	}
 }
 
+lmbStatus lmbLimbPipeline_CopyTraining( lmbLimbPipeline *pipeline, int sampleCount, double noise,
+                                        lmbTrajectories **out, lmbError *error )
+{
+	*out = NULL;
+	LMB_TRY( CopySet( pipeline->training, sampleCount, noise == 0.0, out, error ) );
+	if ( noise > 0.0 )
+		AddNoise( *out, noise, pipeline->stages.job.seed );
+	return lmb_statusOk;
+}
+
 static json_t *ReportJson( const lmbLimbTrainReport *report )
 {
 	json_t *names = json_array();
@@ -163,9 +173,7 @@ static lmbStatus TrainTask( lmbLimbPipeline *pipeline, const lmbLimbTask *task, 
 	lmbTrajectories *set = NULL;
 	lmbJob job = pipeline->stages.job;
 	job.seed += (uint64_t)task->seed;
-	lmbStatus status = CopySet( pipeline->training, task->sampleCount, task->noise == 0.0, &set, error );
-	if ( status == lmb_statusOk && task->noise > 0.0 )
-		AddNoise( set, task->noise, pipeline->stages.job.seed );
+	lmbStatus status = lmbLimbPipeline_CopyTraining( pipeline, task->sampleCount, task->noise, &set, error );
 	lmbLimbTrainReport numbers = { 0 };
 	if ( status == lmb_statusOk )
 		status = lmbLimb_Train( set, def, &job, path, &numbers, error );
