@@ -140,7 +140,7 @@ static void PrintNumbers( Export *export )
 	PrintDoubles( export, "trustWhiten", core->trustWhiten, d * d );
 	PrintDoubles( export, "trustMean", core->trustMean, d );
 	PrintFloats( export, "trustPlanes", core->trustPlanes, d * core->trustCentres );
-	PrintDoubles( export, "trustGrowth", core->trustGrowth, n + m + 4 );
+	PrintDoubles( export, "trustGrowth", core->trustGrowth, 2 * n + m + 5 );
 }
 
 /* ---- The structure that holds them together ---- */
@@ -215,7 +215,7 @@ static void PrintModel( Export *export )
 	PrintField( export, "trustWhiten", core->trustWhiten, d );
 	PrintField( export, "trustMean", core->trustMean, d );
 	PrintField( export, "trustPlanes", core->trustPlanes, d );
-	PrintField( export, "trustGrowth", core->trustGrowth, core->dofCount + core->inputCount + 4 );
+	PrintField( export, "trustGrowth", core->trustGrowth, 2 * core->dofCount + core->inputCount + 5 );
 	Print( export, "};\n" );
 }
 

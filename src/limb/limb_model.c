@@ -131,7 +131,7 @@ static void AddTrust( const lmbLimbModel *model, lmbTensorWriter *writer )
 	lmbTensorWriter_Add( writer, "trust.mean", lmb_dataF64, 1, &d, trust->mean );
 	lmbTensorWriter_Add( writer, "trust.centres", lmb_dataF32, 2, ( int64_t[] ){ trust->centreCount, d },
 	                     trust->centres );
-	int64_t growth = model->dofCount + model->inputCount + 4;
+	int64_t growth = 2 * model->dofCount + model->inputCount + 5;
 	if ( trust->growth != NULL )
 		lmbTensorWriter_Add( writer, "trust.growth", lmb_dataF64, 1, &growth, trust->growth );
 	lmbTensorWriter_Add( writer, "trust.scale", lmb_dataF64, 1, ( int64_t[] ){ 1 }, &trust->scale );

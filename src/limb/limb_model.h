@@ -36,7 +36,7 @@ typedef struct lmbTrustRegion
 	int32_t *inputs;
 	double *whiten, *mean;
 	float *centres;
-	double *growth; /* (dofCount + inputCount + 4) Nullable */
+	double *growth; /* (2 dofCount + inputCount + 5) Nullable */
 	double scale;
 } lmbTrustRegion;
 

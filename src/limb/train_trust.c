@@ -182,27 +182,33 @@ static lmbStatus Measure( Region *region, const double *growth, lmbTrustRegion *
 
 enum
 {
-	growthTerms = 4,
+	growthTerms = 5,
 	growthRounds = 12,
 	growthSweeps = 200
 };
 
-/* 1, speed, its square, drive: speed and drive are sums of squares in units of their spread. */
-static void GrowthTerms( const double *inverse, int n, int m, const double *v, const double *u,
+/* 1, speed, its square, drive, acceleration: sums of squares in units of their spread. */
+static void GrowthTerms( const double *inverse, const lmbSamples *samples, size_t s, int n, int m,
                          double terms[growthTerms] )
 {
-	double speed = 0.0, drive = 0.0;
+	const double *v = samples->velocities + (size_t)n * s, *u = samples->inputs + (size_t)m * s;
+	const double *a = samples->accelerations + (size_t)n * s;
+	double speed = 0.0, drive = 0.0, change = 0.0;
 	for ( int i = 0; i < n; ++i )
+	{
 		speed += inverse[i] * v[i] * inverse[i] * v[i];
+		change += inverse[n + m + i] * a[i] * inverse[n + m + i] * a[i];
+	}
 	for ( int j = 0; j < m; ++j )
 		drive += inverse[n + j] * u[j] * inverse[n + j] * u[j];
 	terms[0] = 1.0;
 	terms[1] = speed;
 	terms[2] = speed * speed;
 	terms[3] = drive;
+	terms[4] = change;
 }
 
-/* Least squares with no share below 0, by descent along one share after the other: normal (4 x 4), right (4).
+/* Least squares with no share below 0, by descent along one share after the other: normal and right of that.
  */
 static void SolveShares( const double normal[growthTerms][growthTerms], const double *right, double *shares )
 {
@@ -225,12 +231,15 @@ static lmbStatus FitGrowth( lmbTraining *training, const double *errors, lmbTrus
 	size_t n = (size_t)training->set->dofCount, m = (size_t)training->set->inputCount;
 	lmbEquationsDef spread;
 	lmbTraining_EquationsDef( training, &spread );
-	trust->growth = LMB_NEW( &training->arena, double, n + m + growthTerms );
+	trust->growth = LMB_NEW( &training->arena, double, 2 * n + m + growthTerms );
 	if ( trust->growth == NULL )
 		return lmbError_Memory( error );
-	double *shares = trust->growth + n + m, mean = 0.0;
+	double *shares = trust->growth + 2 * n + m, mean = 0.0;
 	for ( size_t i = 0; i < n; ++i )
+	{
 		trust->growth[i] = 1.0 / fmax( spread.velocitySpread[i], 1e-9 );
+		trust->growth[n + m + i] = 1.0 / fmax( spread.accelerationSpread[i], 1e-9 );
+	}
 	for ( size_t j = 0; j < m; ++j )
 		trust->growth[n + j] = 1.0 / fmax( spread.inputSpread[j], 1e-9 );
 	for ( int s = 0; s < samples->count; ++s )
@@ -242,8 +251,7 @@ static lmbStatus FitGrowth( lmbTraining *training, const double *errors, lmbTrus
 		for ( size_t s = 0; s < (size_t)samples->count; ++s )
 		{
 			double terms[growthTerms], expected = 0.0;
-			GrowthTerms( trust->growth, (int)n, (int)m, samples->velocities + n * s, samples->inputs + m * s,
-			             terms );
+			GrowthTerms( trust->growth, samples, s, (int)n, (int)m, terms );
 			for ( int k = 0; k < growthTerms; ++k )
 				expected += shares[k] * terms[k];
 			double weight = 1.0 / fmax( expected * expected, 1e-12 );
@@ -259,8 +267,7 @@ static lmbStatus FitGrowth( lmbTraining *training, const double *errors, lmbTrus
 	for ( size_t s = 0; s < (size_t)samples->count; ++s )
 	{
 		double terms[growthTerms], expected = 0.0;
-		GrowthTerms( trust->growth, (int)n, (int)m, samples->velocities + n * s, samples->inputs + m * s,
-		             terms );
+		GrowthTerms( trust->growth, samples, s, (int)n, (int)m, terms );
 		for ( int k = 0; k < growthTerms; ++k )
 			expected += shares[k] * terms[k];
 		growth[s] = sqrt( expected );

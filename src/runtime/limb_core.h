@@ -96,7 +96,7 @@ typedef struct lmbCoreModel
 	const int32_t *trustInputs;            /* (trustDimensions) */
 	const double *trustWhiten, *trustMean; /* (d x d), (d) */
 	const float *trustPlanes;              /* (d x trustCentres) */
-	const double *trustGrowth;             /* (n + m + 4) Nullable: see limb_trust.c */
+	const double *trustGrowth;             /* (2 n + m + 5) Nullable: see limb_trust.c */
 	double trustScale;
 } lmbCoreModel;
 
@@ -193,8 +193,9 @@ void lmbCore_Acceleration( lmbCoreWork *work, const double *q, const double *v, 
 /* limb_lagrangian.c */
 void lmbCore_Inverse( lmbCoreWork *work, const double *q, const double *v, const double *a,
                       lmbCoreTorques *torques );
-/* limb_trust.c: the score of what work->list holds. */
-double lmbCore_Trust( lmbCoreWork *work );
+/* limb_trust.c: the score of what work->list holds; a the acceleration there, Nullable where there is none.
+ */
+double lmbCore_Trust( lmbCoreWork *work, const double *a );
 
 /* limb_recurrent.c */
 void lmbCore_StartRecurrent( lmbCoreWork *work, lmbCoreState *state );

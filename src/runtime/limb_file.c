@@ -360,7 +360,7 @@ static void ReadRecurrent( Reader *reader, lmbLimbFile *file )
 
 static void ReadGrowth( Reader *reader, lmbLimbFile *file )
 {
-	int count = file->dofCount + file->inputCount + 4;
+	int count = 2 * file->dofCount + file->inputCount + 5;
 	file->trustGrowth = GET_VECTOR( reader, "trust.growth", lmb_dataF64, count );
 	bool sound = reader->problem == NULL;
 	for ( int i = 0; i < count && sound; ++i )

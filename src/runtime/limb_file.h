@@ -40,7 +40,7 @@ typedef struct lmbLimbFile
 	const int32_t *trustInputs;
 	const double *trustWhiten, *trustMean;
 	const float *trustCentreList; /* (trustCentres x trustDimensions) */
-	const double *trustGrowth;    /* (dofCount + inputCount + 4) Nullable */
+	const double *trustGrowth;    /* (2 dofCount + inputCount + 5) Nullable */
 	double trustScale;
 } lmbLimbFile;
 

@@ -365,7 +365,7 @@ static lmbCoreResult OneStep( const Motion *motion, lmbCoreState *state, const l
 	                state->velocities, a );
 	if ( def->trust )
 	{
-		double score = lmbCore_Trust( motion->work );
+		double score = lmbCore_Trust( motion->work, a );
 		state->trust = score > state->trust ? score : state->trust;
 	}
 	switch ( def->integrator )
@@ -402,7 +402,7 @@ static lmbCoreResult OneRecurrentStep( const Motion *motion, lmbCoreState *state
 	if ( def->trust )
 	{
 		lmbCore_See( motion->work, state->positions, state->velocities, u );
-		double score = lmbCore_Trust( motion->work );
+		double score = lmbCore_Trust( motion->work, 0 );
 		state->trust = score > state->trust ? score : state->trust;
 	}
 	return lmbCore_StepRecurrent( motion->work, state, u, h );

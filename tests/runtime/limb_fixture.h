@@ -62,7 +62,7 @@ typedef struct LimbFixture
 	double stepShift[65], stepScale[65], base[16];
 	int trustCount, centreCount;
 	int32_t trustInputs[64];
-	double whiten[64 * 64], mean[64], growth[64 + 64 + 4], trustScale;
+	double whiten[64 * 64], mean[64], growth[2 * 64 + 64 + 5], trustScale;
 	float centres[64 * 64];
 	char dofNames[256], inputNames[512];
 	char path[64];
@@ -218,7 +218,7 @@ static inline void MakeTrust( LimbFixture *f )
 	for ( int i = 0; i < f->centreCount * d; ++i )
 		f->centres[i] = (float)Drawn( f, 1.0 );
 	f->trustScale = 1.7;
-	for ( int i = 0; i < f->def.n + f->def.m + 4; ++i )
+	for ( int i = 0; i < 2 * f->def.n + f->def.m + 5; ++i )
 		f->growth[i] = 0.3 + fabs( Drawn( f, 0.5 ) );
 }
 
@@ -270,7 +270,7 @@ static inline void AddTrust( lmbTensorWriter *writer, const LimbFixture *f )
 	lmbTensorWriter_Add( writer, "trust.whiten", lmb_dataF64, 2, ( int64_t[] ){ d, d }, f->whiten );
 	AddDoubles( writer, "trust.mean", d, f->mean );
 	AddDoubles( writer, "trust.scale", 1, &f->trustScale );
-	AddDoubles( writer, "trust.growth", f->def.n + f->def.m + 4, f->growth );
+	AddDoubles( writer, "trust.growth", 2 * f->def.n + f->def.m + 5, f->growth );
 	lmbTensorWriter_Add( writer, "trust.centres", lmb_dataF32, 2, ( int64_t[] ){ f->centreCount, d },
 	                     f->centres );
 }

@@ -388,13 +388,19 @@ static Real TrueTrust( const LimbFixture *f, const Moment *at )
 			sum += ( z[i] - f->centres[c * d + i] ) * ( z[i] - f->centres[c * d + i] );
 		least = sum < least ? sum : least;
 	}
-	const double *velocities = f->growth, *inputs = velocities + f->def.n, *share = inputs + f->def.m;
-	Real speed = 0.0L, drive = 0.0L;
+	const double *velocities = f->growth, *inputs = velocities + f->def.n, *changes = inputs + f->def.m,
+	             *share = changes + f->def.n;
+	Real speed = 0.0L, drive = 0.0L, change = 0.0L, a[16];
+	TrueAcceleration( f, at->trueQ, at->trueV, at->trueU, a );
 	for ( int i = 0; i < f->def.n; ++i )
+	{
 		speed += velocities[i] * at->trueV[i] * velocities[i] * at->trueV[i];
+		change += changes[i] * a[i] * changes[i] * a[i];
+	}
 	for ( int j = 0; j < f->def.m; ++j )
 		drive += inputs[j] * at->trueU[j] * inputs[j] * at->trueU[j];
-	least *= sqrtl( share[0] + share[1] * speed + share[2] * speed * speed + share[3] * drive );
+	least *= sqrtl( share[0] + share[1] * speed + share[2] * speed * speed + share[3] * drive +
+	                share[4] * change );
 	return sqrtl( least ) / f->trustScale;
 }
 
