@@ -144,7 +144,7 @@ static void AddSample( Chain *chain, int s, const double *weight, double *normal
 {
 	const lmbSamples *samples = &chain->training->trainSamples;
 	size_t n = (size_t)chain->n, count = (size_t)chain->unknownCount;
-	double torques[lmbLimbMaxDofs];
+	double torques[lmbLimbMaxDofs] = { 0 };
 	FillRows( chain, samples->positions + n * (size_t)s, samples->velocities + n * (size_t)s,
 	          samples->accelerations + n * (size_t)s );
 	Torques( chain, samples->inputs + (size_t)chain->equations->inputCount * (size_t)s, torques );
@@ -169,7 +169,7 @@ static double Residual( Chain *chain, const double *weight )
 	double off = 0.0, all = 0.0;
 	for ( size_t s = 0; s < (size_t)samples->count; ++s )
 	{
-		double torques[lmbLimbMaxDofs];
+		double torques[lmbLimbMaxDofs] = { 0 };
 		FillRows( chain, samples->positions + n * s, samples->velocities + n * s,
 		          samples->accelerations + n * s );
 		Torques( chain, samples->inputs + (size_t)chain->equations->inputCount * s, torques );
@@ -194,7 +194,7 @@ static lmbStatus Identify( Chain *chain, bool *holds, lmbError *error )
 	int stride = samples->count / studied + 1;
 	for ( int s = 0; s < samples->count; s += stride )
 	{
-		double torques[lmbLimbMaxDofs];
+		double torques[lmbLimbMaxDofs] = { 0 };
 		Torques( chain, samples->inputs + m * (size_t)s, torques );
 		for ( int i = 0; i < chain->n; ++i )
 			weight[i] += torques[i] * torques[i];
@@ -255,8 +255,8 @@ static void ChainMass( const Chain *chain, const double *features, double *trian
 static bool Accelerate( Chain *chain, const double *q, const double *v, const double *inputs, double *a )
 {
 	const double none[lmbLimbMaxDofs] = { 0 };
-	double mass[lmbLimbMaxDofs * lmbLimbMaxDofs], triangle[lmbLimbMaxDofs * lmbLimbMaxDofs];
-	double features[lmbFeaturesMax];
+	double mass[lmbLimbMaxDofs * lmbLimbMaxDofs] = { 0 }, triangle[lmbLimbMaxDofs * lmbLimbMaxDofs] = { 0 };
+	double features[lmbFeaturesMax] = { 0 };
 	int n = chain->n;
 	TakeMassFeatures( chain, q, features );
 	ChainMass( chain, features, triangle );
@@ -306,14 +306,14 @@ static lmbStatus Imagine( Chain *chain, lmbSamples *out, lmbArena *arena, lmbErr
 		return lmbError_Memory( error );
 	for ( int s = 0; s < samples->count && seenCount <= known; s += stride )
 		TakeMassFeatures( chain, samples->positions + n * (size_t)s, seen + seenCount++ * chain->massCount );
-	lmbEquationsDef spread;
+	lmbEquationsDef spread = { 0 };
 	lmbTraining_EquationsDef( chain->training, &spread );
 	lmbRandom random =
 	    lmbRandom_Seed( chain->training->job != NULL ? chain->training->job->seed : 0, 0xc4a1 );
 	for ( int draw = 0; draw < 20 * wanted && out->count < wanted; ++draw )
 	{
 		size_t at = (size_t)out->count;
-		double features[lmbFeaturesMax], *q = out->positions + n * at, *v = out->velocities + n * at;
+		double features[lmbFeaturesMax] = { 0 }, *q = out->positions + n * at, *v = out->velocities + n * at;
 		double *a = out->accelerations + n * at, *inputs = out->inputs + m * at;
 		Draw( chain, &spread, &random, q, v, inputs );
 		TakeMassFeatures( chain, q, features );
@@ -353,7 +353,7 @@ static double ShapingLoss( void *context, const double *parameters, double *grad
 static bool RawMass( const lmbEquations *equations, const double *triangle, double *raw )
 {
 	const lmbScaledNetwork *part = &equations->parts[lmb_partMass];
-	double mass[lmbLimbMaxDofs * lmbLimbMaxDofs];
+	double mass[lmbLimbMaxDofs * lmbLimbMaxDofs] = { 0 };
 	int n = equations->dofCount;
 	for ( int j = 0, pair = 0; j < n; ++j )
 		for ( int k = 0; k <= j; ++k )
@@ -389,14 +389,14 @@ static lmbStatus ShapeMass( Chain *chain, double *parameters, lmbError *error )
 	if ( shaping.inputs == NULL || shaping.targets == NULL || shaping.gradient == NULL )
 		return lmbError_Memory( error );
 	LMB_TRY( lmbMlpPass_Make( &shaping.pass, &part->mlp, postures, &chain->arena, error ) );
-	lmbEquationsDef spread;
+	lmbEquationsDef spread = { 0 };
 	lmbTraining_EquationsDef( chain->training, &spread );
 	lmbRandom random =
 	    lmbRandom_Seed( chain->training->job != NULL ? chain->training->job->seed : 0, 0x5a3e );
 	for ( int draw = 0; draw < 2 * postures && shaping.count < postures; ++draw )
 	{
-		double q[lmbLimbMaxDofs], v[lmbLimbMaxDofs], u[lmbLimbMaxInputs],
-		    triangle[lmbLimbMaxDofs * lmbLimbMaxDofs];
+		double q[lmbLimbMaxDofs] = { 0 }, v[lmbLimbMaxDofs], u[lmbLimbMaxInputs],
+		       triangle[lmbLimbMaxDofs * lmbLimbMaxDofs] = { 0 };
 		double *inputs = shaping.inputs + (size_t)shaping.count * (size_t)width;
 		Draw( chain, &spread, &random, q, v, u );
 		TakeMassFeatures( chain, q, inputs );
