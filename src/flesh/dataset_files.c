@@ -53,6 +53,48 @@ lmbStatus lmbDatasetPath_Checkpoint( char *out, const char *folder, const lmbMot
 	return Path( out, folder, name, error );
 }
 
+/* One array's part of a file's hash; parts are added, so that their order does not matter. */
+static uint64_t HashArray( const char *name, const void *data, size_t bytes )
+{
+	lmbHash hash;
+	lmbHash_Begin( &hash );
+	lmbHash_AddText( &hash, name );
+	lmbHash_Add( &hash, data, bytes );
+	return lmbHash_End( &hash );
+}
+
+lmbStatus lmbDatasetFile_Write( lmbTensorWriter *writer, const char *path, lmbError *error )
+{
+	uint64_t sum = 0;
+	char text[lmbHashTextSize];
+	for ( int i = 0; i < writer->tensorCount; ++i )
+	{
+		size_t bytes = lmbDataType_Size( writer->tensors[i].type );
+		for ( int k = 0; k < writer->tensors[i].rank; ++k )
+			bytes *= (size_t)writer->tensors[i].shape[k];
+		sum += HashArray( writer->tensors[i].name, writer->tensors[i].data, bytes );
+	}
+	lmbHash_Text( sum, text );
+	lmbTensorWriter_Metadata( writer, "content", text );
+	return lmbTensorWriter_Write( writer, path, error );
+}
+
+/* That the arrays are what was written. */
+static bool ContentHolds( const lmbTensorFile *file )
+{
+	static const char *const names[] = { "bones", "nodes", "iterations", "converged", "state", "frames" };
+	uint64_t sum = 0;
+	char found[lmbHashTextSize] = "", text[lmbHashTextSize];
+	for ( size_t i = 0; i < sizeof( names ) / sizeof( names[0] ); ++i )
+	{
+		lmbTensor tensor;
+		if ( lmbTensors_Find( file->data, file->size, names[i], &tensor ) == lmb_statusOk )
+			sum += HashArray( names[i], tensor.data, tensor.bytes );
+	}
+	lmbHash_Text( sum, text );
+	return lmbTensorFile_Metadata( file, "content", found, sizeof( found ) ) && strcmp( found, text ) == 0;
+}
+
 lmbStatus lmbDatasetFile_Open( lmbTensorFile *file, const char *path, const char *fingerprint,
                                lmbError *error )
 {
@@ -65,6 +107,11 @@ lmbStatus lmbDatasetFile_Open( lmbTensorFile *file, const char *path, const char
 		    "%s: belongs to other settings than the dataset's manifest; run the stage simulate "
 		    "again",
 		    path );
+	if ( !ContentHolds( file ) )
+		return lmbError_Set( error, lmb_statusCorrupt,
+		                     "%s: its numbers are not those that were written; run the stage simulate again, "
+		                     "which makes this file anew",
+		                     path );
 	return lmb_statusOk;
 }
 

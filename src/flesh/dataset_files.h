@@ -57,11 +57,13 @@ lmbStatus lmbDatasetPath_Checkpoint( char *out, const char *folder, const lmbMot
 
 /* A file of the dataset with this fingerprint, sound as a container. */
 bool lmbDatasetFile_IsThere( const char *path, const char *fingerprint );
-/* Opens one and checks its fingerprint. Close also after a failure. */
+/* Opens one and checks its fingerprint and its arrays' hash. Close also after a failure. */
 lmbStatus lmbDatasetFile_Open( lmbTensorFile *file, const char *path, const char *fingerprint,
                                lmbError *error );
 /* The metadata every file of a dataset has. */
 void lmbDatasetFile_Begin( lmbTensorWriter *writer, const char *fingerprint );
+/* Writes it, with a hash of its arrays: one flipped bit and the file counts as not there. */
+lmbStatus lmbDatasetFile_Write( lmbTensorWriter *writer, const char *path, lmbError *error );
 
 static inline int lmbShard_Count( int frameCount )
 {

@@ -52,6 +52,13 @@ lmbStatus lmbPipeline_Run( const lmbProject *project, const lmbPipelineDef *def,
 	                                     .hashInputs = HashInputs,
 	                                     .forget = Forget },
 	                         .project = project };
+	/* Told before the stages that come first have taken their time. */
+	unsigned withoutMotion = 1u << lmb_stageTissue | 1u << lmb_stageModes;
+	if ( !def->instant && project->trainedCount == 0 && ( def->stages & ~withoutMotion ) != 0 )
+		return lmbError_Set(
+		    error, lmb_statusInvalidArgument,
+		    "%s: motions.train names no motion; name at least one animation, or run with --instant",
+		    project->file.path );
 	lmbStatus status = lmbStages_Run( &pipeline.stages, def, job, metrics, error );
 	lmbPipeline_ForgetAll( &pipeline );
 	return status;

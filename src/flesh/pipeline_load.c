@@ -17,6 +17,31 @@ lmbStatus lmbPipeline_NeedCharacter( lmbPipeline *pipeline, lmbError *error )
 	return lmbProject_Check( project, pipeline->character, error );
 }
 
+/* Animations may share a name; their files must not. The second "wave" becomes "wave 2". */
+static lmbStatus MakeNameUnique( lmbPipeline *pipeline, int index, lmbError *error )
+{
+	lmbMotion *motion = pipeline->motions[index];
+	const char *given = motion->name;
+	for ( int other = 0, number = 1; other < index; ++other )
+	{
+		char own[200], taken[200], text[256];
+		lmbStages_FileName( own, sizeof( own ), "", motion->name, "" );
+		lmbStages_FileName( taken, sizeof( taken ), "", pipeline->motions[other]->name, "" );
+		if ( strcmp( own, taken ) != 0 )
+			continue;
+		snprintf( text, sizeof( text ), "%.200s %d", given, ++number );
+		motion->name = lmbArena_String( &pipeline->stages.arena, text );
+		if ( motion->name == NULL )
+			return lmbError_Memory( error );
+		other = -1; /* the new name may be taken too */
+	}
+	if ( motion->name != given )
+		lmbJob_Note( &pipeline->stages.job,
+		             "several animations are called \"%s\"; one of them is \"%s\" here", given,
+		             motion->name );
+	return lmb_statusOk;
+}
+
 lmbStatus lmbPipeline_NeedMotions( lmbPipeline *pipeline, lmbError *error )
 {
 	if ( pipeline->motions != NULL )
@@ -44,6 +69,7 @@ lmbStatus lmbPipeline_NeedMotions( lmbPipeline *pipeline, lmbError *error )
 		pipeline->motionCount = i + 1;
 		if ( !all && motion->name != NULL )
 			motions[i]->name = motion->name;
+		LMB_TRY( MakeNameUnique( pipeline, i, error ) );
 	}
 	return lmb_statusOk;
 }

@@ -271,6 +271,28 @@ static lmbStatus BakeCaches( lmbPipeline *pipeline, const lmbBakeFrames *frames,
 	return lmb_statusOk;
 }
 
+/* Soft parts that swing by a twentieth of the body, all vertices taken together, are no flesh: the unit, the
+ * stiffness or the bones are not what they should be, or the animation jumps. */
+static void WarnOfWildness( lmbPipeline *pipeline, const char *motion, double swing )
+{
+	const lmbCharacter *character = pipeline->character;
+	double low[3] = { HUGE_VAL, HUGE_VAL, HUGE_VAL }, high[3] = { -HUGE_VAL, -HUGE_VAL, -HUGE_VAL };
+	for ( size_t i = 0; i < 3 * (size_t)character->vertexCount; ++i )
+	{
+		low[i % 3] = fmin( low[i % 3], character->bind[i] );
+		high[i % 3] = fmax( high[i % 3], character->bind[i] );
+	}
+	double size = fmax( fmax( high[0] - low[0], high[1] - low[1] ), high[2] - low[2] );
+	if ( swing > 0.05 * size )
+		lmbJob_Note(
+		    &pipeline->stages.job,
+		    "bake: in \"%s\" the soft parts swing by %.3g m on a body of %.3g m: too much for flesh. "
+		    "Look at the unit, stiffen the tissue (tissue.materials, young), keep parts rigid "
+		    "(tissue.rigid), or "
+		    "smooth the motion (motions.cutoff)",
+		    motion, swing, size );
+}
+
 static lmbStatus BakeMotion( lmbPipeline *pipeline, const lmbModel *model, const lmbMotion *motion,
                              lmbArena *arena, json_t *facts, lmbError *error )
 {
@@ -295,6 +317,7 @@ static lmbStatus BakeMotion( lmbPipeline *pipeline, const lmbModel *model, const
 		json_object_set_new( facts, "dynamics_rms_mm", json_real( 1e3 * report.dynamics ) );
 		json_object_set_new( facts, "truncation_rms_mm", json_real( 1e3 * report.truncation ) );
 		json_object_set_new( facts, "truncation_largest_mm", json_real( 1e3 * report.largestTruncation ) );
+		WarnOfWildness( pipeline, motion->name, report.dynamics );
 	}
 	if ( bake->pc2 )
 		LMB_TRY( BakeCaches( pipeline, &frames, lmb_cachePc2, "pc2", facts, error ) );

@@ -84,11 +84,6 @@ static lmbStatus RunSimulate( void *context, json_t *facts, lmbError *error )
 {
 	lmbPipeline *pipeline = context;
 	const lmbProject *project = pipeline->project;
-	if ( project->trainedCount == 0 )
-		return lmbError_Set(
-		    error, lmb_statusInvalidArgument,
-		    "%s: motions.train names no motion; name at least one animation, or run with --instant",
-		    project->file.path );
 	LMB_TRY( lmbPipeline_NeedTissue( pipeline, error ) );
 	LMB_TRY( lmbPipeline_NeedMotions( pipeline, error ) );
 	lmbSimulateMotion *motions = LMB_NEW( &pipeline->stages.arena, lmbSimulateMotion, pipeline->motionCount );

@@ -99,7 +99,7 @@ static lmbStatus DoPose( lmbSimulation *simulation, lmbSimulateWorker *worker, i
 	lmbTensorWriter_Add( writer, "nodes", lmb_dataF32, 2, ( int64_t[] ){ nodes, 3 }, worker->frames );
 	lmbTensorWriter_Add( writer, "iterations", lmb_dataI32, 1, ( int64_t[] ){ 1 }, &iterations );
 	lmbTensorWriter_Add( writer, "converged", lmb_dataU8, 1, ( int64_t[] ){ 1 }, &converged );
-	lmbStatus status = lmbTensorWriter_Write( writer, path, error );
+	lmbStatus status = lmbDatasetFile_Write( writer, path, error );
 	free( writer );
 	NoteFailures( simulation, "random poses", index, 1, &converged, report.residual );
 	Count( simulation, &simulation->posesDone, lmbCostPose );
@@ -123,7 +123,7 @@ static lmbStatus WriteShard( lmbSimulation *simulation, lmbSimulateWorker *worke
 		                     worker->bones );
 	lmbTensorWriter_Add( writer, "nodes", lmb_dataF32, 3, ( int64_t[] ){ length, nodes, 3 }, worker->frames );
 	lmbTensorWriter_Add( writer, "converged", lmb_dataU8, 1, ( int64_t[] ){ length }, converged );
-	lmbStatus status = lmbTensorWriter_Write( writer, path, error );
+	lmbStatus status = lmbDatasetFile_Write( writer, path, error );
 	free( writer );
 	return status;
 }
@@ -171,7 +171,7 @@ static lmbStatus WriteCheckpoint( lmbSimulation *simulation, lmbSimulateWorker *
 	lmbSolver_SaveState( worker->solver, worker->state );
 	lmbTensorWriter_Add( writer, "state", lmb_dataF64, 1, &size, worker->state );
 	lmbTensorWriter_Add( writer, "frames", lmb_dataI32, 1, ( int64_t[] ){ 1 }, &done );
-	lmbStatus status = lmbTensorWriter_Write( writer, path, error );
+	lmbStatus status = lmbDatasetFile_Write( writer, path, error );
 	free( writer );
 	return status;
 }

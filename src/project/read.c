@@ -448,6 +448,24 @@ static lmbStatus ReadGroup( const Reader *reader, const yaml_node_t *node, const
 	return lmb_statusOk;
 }
 
+/* The parser takes the square of the depth of brackets, so that a file of nothing else would hold it for
+ * hours. A closing bracket without an opening one counts as none; brackets inside texts are counted too,
+ * which no project comes near. */
+static bool TooDeep( const char *text, size_t size )
+{
+	enum
+	{
+		deepest = 64
+	};
+	int depth = 0;
+	for ( size_t i = 0; i < size && depth <= deepest; ++i )
+	{
+		depth += text[i] == '[' || text[i] == '{';
+		depth -= ( text[i] == ']' || text[i] == '}' ) && depth > 0;
+	}
+	return depth > deepest;
+}
+
 lmbStatus lmbProjectFile_Read( lmbProjectFile *file, const char *path, const char *folder, const char *text,
                                size_t size, lmbError *error )
 {
@@ -458,6 +476,13 @@ lmbStatus lmbProjectFile_Read( lmbProjectFile *file, const char *path, const cha
 		return lmbError_Memory( error );
 	yaml_parser_set_input_string( &parser, (const unsigned char *)text, size );
 	lmbStatus status = lmb_statusOk;
+	if ( TooDeep( text, size ) )
+	{
+		yaml_parser_delete( &parser );
+		return lmbError_Set( error, lmb_statusInvalidArgument,
+		                     "%s:1:1: brackets within brackets, more than 64 deep: not a project file",
+		                     path != NULL ? path : "--set" );
+	}
 	if ( !yaml_parser_load( &parser, &document ) )
 	{
 		const char *problem = parser.problem != NULL ? parser.problem : "not YAML";
@@ -505,7 +530,7 @@ int lmbProjectFile_Kind( const char *path, const lmbProjectTable *const *tables,
 	int kind = -1;
 	yaml_parser_t parser;
 	yaml_document_t document;
-	if ( lmbFile_Read( path, &arena, &text, &size, NULL ) == lmb_statusOk &&
+	if ( lmbFile_Read( path, &arena, &text, &size, NULL ) == lmb_statusOk && !TooDeep( text, size ) &&
 	     yaml_parser_initialize( &parser ) )
 	{
 		yaml_parser_set_input_string( &parser, (const unsigned char *)text, size );

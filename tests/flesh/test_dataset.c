@@ -56,7 +56,7 @@ static void WriteShard( const char *kind, const char *fingerprint, int first )
 	lmbTensorWriter_Add( &writer, "nodes", lmb_dataF32, 3, ( int64_t[] ){ n, nodeCount, 3 }, nodes );
 	lmbTensorWriter_Add( &writer, "converged", lmb_dataU8, 1, &n, converged );
 	CHECK_INT( lmbDatasetPath_Shard( path, folder, &motion, kind, first, &error ), lmb_statusOk );
-	CHECK_INT( lmbTensorWriter_Write( &writer, path, &error ), lmb_statusOk );
+	CHECK_INT( lmbDatasetFile_Write( &writer, path, &error ), lmb_statusOk );
 }
 
 static void WritePose( int index )
@@ -71,7 +71,7 @@ static void WritePose( int index )
 	lmbTensorWriter_Add( &writer, "nodes", lmb_dataF32, 2, ( int64_t[] ){ nodeCount, 3 }, nodes );
 	lmbTensorWriter_Add( &writer, "converged", lmb_dataU8, 1, ( int64_t[] ){ 1 }, converged );
 	CHECK_INT( lmbDatasetPath_Pose( path, folder, index, &error ), lmb_statusOk );
-	CHECK_INT( lmbTensorWriter_Write( &writer, path, &error ), lmb_statusOk );
+	CHECK_INT( lmbDatasetFile_Write( &writer, path, &error ), lmb_statusOk );
 }
 
 static lmbArena arena;
@@ -183,6 +183,32 @@ static void RefusesWhatDoesNotBelong( void **state )
 	DropDataset();
 }
 
+/* Any bit of an array: the file counts as not there, so that the stage makes it anew, and does not load. */
+static void NoticesAFlippedBit( void **state )
+{
+	(void)state;
+	MakeDataset();
+	char path[lmbDatasetPathSize], *data;
+	size_t size;
+	lmbArena room = { 0 };
+	CHECK_INT( lmbDatasetPath_Pose( path, folder, 1, NULL ), lmb_statusOk );
+	CHECK_OR_STOP( lmbFile_Read( path, &room, &data, &size, NULL ) == lmb_statusOk );
+	CHECK( lmbDatasetFile_IsThere( path, manifest.poses ) );
+	size_t arrays = (size_t)( 12 * boneCount * 8 + 3 * nodeCount * 4 + 1 );
+	for ( size_t at = size - arrays; at < size; ++at )
+	{
+		data[at] ^= (char)( 1 << at % 8 );
+		CHECK_INT( lmbFile_Write( path, data, size, NULL ), lmb_statusOk );
+		CHECK( !lmbDatasetFile_IsThere( path, manifest.poses ) );
+		data[at] ^= (char)( 1 << at % 8 );
+	}
+	data[size - 2] ^= 4;
+	CHECK_INT( lmbFile_Write( path, data, size, NULL ), lmb_statusOk );
+	CheckRefused( "not those that were written" );
+	lmbArena_Free( &room );
+	DropDataset();
+}
+
 static void RefusesBadManifests( void **state )
 {
 	(void)state;
@@ -264,9 +290,8 @@ static void SurvivesDamage( void **state )
 int main( void )
 {
 	const struct CMUnitTest tests[] = {
-	    CHECK_TEST( LoadsWhatWasWritten ),
-	    CHECK_TEST( RefusesWhatDoesNotBelong ),
-	    CHECK_TEST( RefusesBadManifests ),
+	    CHECK_TEST( LoadsWhatWasWritten ), CHECK_TEST( RefusesWhatDoesNotBelong ),
+	    CHECK_TEST( NoticesAFlippedBit ),  CHECK_TEST( RefusesBadManifests ),
 	    CHECK_TEST( SurvivesDamage ),
 	};
 	return CHECK_RUN( tests );
