@@ -54,7 +54,8 @@ lmbStatus lmbPipeline_Run( const lmbProject *project, const lmbPipelineDef *def,
 	                         .project = project };
 	/* Told before the stages that come first have taken their time. */
 	unsigned withoutMotion = 1u << lmb_stageTissue | 1u << lmb_stageModes;
-	if ( !def->instant && project->trainedCount == 0 && ( def->stages & ~withoutMotion ) != 0 )
+	if ( !def->instant && project->trainedCount == 0 && ( def->stages & ~withoutMotion ) != 0 &&
+	     lmbFile_Exists( project->character ) )
 		return lmbError_Set(
 		    error, lmb_statusInvalidArgument,
 		    "%s: motions.train names no motion; name at least one animation, or run with --instant",
