@@ -10,7 +10,8 @@ static void PrintHelp( FILE *stream )
 	fprintf( stream,
 	         "Usage: limber VERB [OPTION...] FILE\n\n"
 	         "Teaches a network what a rigged character's soft body does at rest, and springs, integrated\n"
-	         "exactly, how it moves; and a limb's equations of motion, which an integrator carries on.\n\nVerbs:\n" );
+	         "exactly, how it moves; and a limb's equations of motion, which an integrator carries "
+	         "on.\n\nVerbs:\n" );
 	for ( const lmbVerb *verb = lmbVerbs; verb->name != NULL; ++verb )
 		fprintf( stream, "  %-10s%s\n", verb->name, verb->summary );
 	fprintf( stream, "\nlimber VERB --help tells more; limber --version prints the version.\n" );
