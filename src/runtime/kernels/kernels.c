@@ -28,8 +28,12 @@
 #define LMB_ALIGNED
 #endif
 
-/* A pair of numbers next to each other, as vectors of whole numbers hold them. */
-static inline int32_t LoadPair( const int16_t *from )
+/* A pair of numbers next to each other, as vectors of whole numbers hold them. Plain C has no use for it. */
+#if defined( __GNUC__ )
+__attribute__( ( unused ) )
+#endif
+static inline int32_t
+LoadPair( const int16_t *from )
 {
 	int32_t pair;
 	memcpy( &pair, from, sizeof( pair ) );
