@@ -8,6 +8,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Before every call: a shared library shows these and hides the rest. Define it to change that. */
+#ifndef LMB_API
+#ifdef __GNUC__
+#define LMB_API __attribute__( ( visibility( "default" ) ) )
+#else
+#define LMB_API
+#endif
+#endif
+
 #ifdef __cplusplus
 extern "C"
 {
@@ -39,7 +48,7 @@ extern "C"
 
 	/* The text of a status, never NULL ("unknown status" for a value outside the list). Static storage,
 	 * any thread. */
-	const char *lmbStatus_Text( lmbStatus status );
+	LMB_API const char *lmbStatus_Text( lmbStatus status );
 
 	/* Which of the processor's instructions the runtime computes with. The results are the same, bit for bit;
 	 * the time is not. */
@@ -57,7 +66,7 @@ extern "C"
 
 	/* "avx2", ...: what a set (or the best) is called; NULL where this processor or build lacks it. Static
 	 * storage, any thread. */
-	const char *lmbKernels_Name( lmbKernelSet set );
+	LMB_API const char *lmbKernels_Name( lmbKernelSet set );
 
 #ifdef __cplusplus
 }

@@ -81,7 +81,7 @@ extern "C"
 
 	/* Bytes that a model with this file needs besides the file itself; 0 when the file is not a sound model
 	 * (lmbFlesh_Load says why). data aligned to 8. */
-	size_t lmbFlesh_Size( const void *data, size_t size );
+	LMB_API size_t lmbFlesh_Size( const void *data, size_t size );
 
 	/* Reads a model (docs/formats/model.md). data must stay, unchanged, as long as the model; memory holds at
 	 * least lmbFlesh_Size bytes aligned to 64. There is nothing to free but data and memory, once no body
@@ -89,47 +89,47 @@ extern "C"
 	 * sentence, NULL on success. Safe for any bytes. Errors: lmb_statusCorrupt, lmb_statusUnsupported,
 	 * lmb_statusNumerical for the data, lmb_statusInvalidArgument for data or memory that is too small or not
 	 * aligned. */
-	lmbStatus lmbFlesh_Load( const void *data, size_t size, void *memory, size_t memorySize, lmbFlesh **model,
-	                         const char **problem );
+	LMB_API lmbStatus lmbFlesh_Load( const void *data, size_t size, void *memory, size_t memorySize,
+	                                 lmbFlesh **model, const char **problem );
 
-	lmbFleshInfo lmbFlesh_Info( const lmbFlesh *model );
+	LMB_API lmbFleshInfo lmbFlesh_Info( const lmbFlesh *model );
 
 	/* What a program needs to match its own skeleton and mesh to the model's. Names are UTF-8; a bone's
 	 * parent is below its own index, or -1; all point into the model's data. bone outside 0 .. boneCount - 1:
 	 * NULL and -1. */
-	const char *lmbFlesh_BoneName( const lmbFlesh *model, int bone );
-	int lmbFlesh_BoneParent( const lmbFlesh *model, int bone );
-	const int32_t *lmbFlesh_Triangles( const lmbFlesh *model ); /* (triangleCount x 3) */
-	const float *lmbFlesh_Bind( const lmbFlesh *model );        /* (vertexCount x 3) m, bind space */
+	LMB_API const char *lmbFlesh_BoneName( const lmbFlesh *model, int bone );
+	LMB_API int lmbFlesh_BoneParent( const lmbFlesh *model, int bone );
+	LMB_API const int32_t *lmbFlesh_Triangles( const lmbFlesh *model ); /* (triangleCount x 3) */
+	LMB_API const float *lmbFlesh_Bind( const lmbFlesh *model );        /* (vertexCount x 3) m, bind space */
 
-	lmbFleshDef lmbDefaultFleshDef( const lmbFlesh *model );
+	LMB_API lmbFleshDef lmbDefaultFleshDef( const lmbFlesh *model );
 
 	/* Bytes of an instance: 0 when def asks for springs or a network that the model lacks, or is out of
 	 * range. Placing one in the caller's block (aligned to 64), which fails only for such a def or too small
 	 * or unaligned a block: lmb_statusInvalidArgument, *body NULL. The body starts asleep at rest: its first
 	 * step takes the pose as it is, without motion, whatever its dt. A body is gone when its block is. */
-	size_t lmbFleshBody_Size( const lmbFlesh *model, const lmbFleshDef *def );
-	lmbStatus lmbFleshBody_Place( const lmbFlesh *model, const lmbFleshDef *def, void *memory,
-	                              size_t memorySize, lmbFleshBody **body );
+	LMB_API size_t lmbFleshBody_Size( const lmbFlesh *model, const lmbFleshDef *def );
+	LMB_API lmbStatus lmbFleshBody_Place( const lmbFlesh *model, const lmbFleshDef *def, void *memory,
+	                                      size_t memorySize, lmbFleshBody **body );
 
 	/* Goes on by dt seconds to a new pose. dt 0 (and below a nanosecond): the springs stay, turned with the
 	 * body, and the pose is taken over without becoming motion. Any finite dt >= 0 keeps the result bounded
 	 * and finite, and so does any jump of the pose. A negative or non-finite dt, or a pose outside the ranges
 	 * of lmbFleshPose or not finite, returns lmb_statusInvalidArgument and changes nothing. A dt unlike the
 	 * last two costs more: the springs' steps are computed anew. shape is Nullable. */
-	lmbStatus lmbFleshBody_Step( lmbFleshBody *body, const lmbFleshPose *pose, double dt,
-	                             lmbFleshShape *shape );
+	LMB_API lmbStatus lmbFleshBody_Step( lmbFleshBody *body, const lmbFleshPose *pose, double dt,
+	                                     lmbFleshShape *shape );
 
 	/* Forgets all motion: the next step takes its pose as it is. For a body that appears anew, for instance
 	 * after a fall. A pause stays on. */
-	void lmbFleshBody_Reset( lmbFleshBody *body );
+	LMB_API void lmbFleshBody_Reset( lmbFleshBody *body );
 	/* The next step's jump in position and turn is not motion: the body is taken to have gone on there at the
 	 * speed that it had, and the springs keep swinging, turned with the body. For a body that goes through a
 	 * door in space. */
-	void lmbFleshBody_Teleport( lmbFleshBody *body );
+	LMB_API void lmbFleshBody_Teleport( lmbFleshBody *body );
 
 	/* Time stands still: steps count as dt 0, whatever their dt, until paused is false again. */
-	void lmbFleshBody_Pause( lmbFleshBody *body, bool paused );
+	LMB_API void lmbFleshBody_Pause( lmbFleshBody *body, bool paused );
 
 	/* How the springs show, and what else moves them; nothing is trained anew, and every bound stays: steps
 	 * are exact for whatever stiffness, damping and force. */
@@ -147,24 +147,24 @@ extern "C"
 		double acceleration[3];
 	} lmbFleshDirection;
 
-	lmbFleshDirection lmbDefaultFleshDirection( void );
+	LMB_API lmbFleshDirection lmbDefaultFleshDirection( void );
 
 	/* From the next step on. Not part of a saved state: who restores one directs the body as it was. A
 	 * number outside its range: lmb_statusInvalidArgument, nothing changes. */
-	lmbStatus lmbFleshBody_Direct( lmbFleshBody *body, const lmbFleshDirection *direction );
+	LMB_API lmbStatus lmbFleshBody_Direct( lmbFleshBody *body, const lmbFleshDirection *direction );
 
 	/* The next step that takes time begins with a blow: all flesh gains so much velocity against the bones
 	 * (m/s, world, |.| <= 1e4, else lmb_statusInvalidArgument), spread over the step. Several add up. */
-	lmbStatus lmbFleshBody_Push( lmbFleshBody *body, const double velocity[3] );
+	LMB_API lmbStatus lmbFleshBody_Push( lmbFleshBody *body, const double velocity[3] );
 
 	/* The state of an instance as plain bytes, to be restored into any body of the same model file and def on
 	 * a machine of the same byte order; it goes on bit for bit. Save: lmb_statusInvalidArgument when size is
 	 * below StateSize. Restore: lmb_statusInvalidArgument when the state belongs to another model, def or
 	 * size, lmb_statusCorrupt when it holds what no step leaves; the body is then unchanged. Safe for any
 	 * bytes. */
-	size_t lmbFleshBody_StateSize( const lmbFleshBody *body );
-	lmbStatus lmbFleshBody_Save( const lmbFleshBody *body, void *out, size_t size );
-	lmbStatus lmbFleshBody_Restore( lmbFleshBody *body, const void *state, size_t size );
+	LMB_API size_t lmbFleshBody_StateSize( const lmbFleshBody *body );
+	LMB_API lmbStatus lmbFleshBody_Save( const lmbFleshBody *body, void *out, size_t size );
+	LMB_API lmbStatus lmbFleshBody_Restore( lmbFleshBody *body, const void *state, size_t size );
 
 #ifdef __cplusplus
 }

@@ -75,23 +75,25 @@ extern "C"
 	} lmbLimbTorques;
 
 	/* As lmbFlesh_Size and lmbFlesh_Load. */
-	size_t lmbLimb_Size( const void *data, size_t size );
-	lmbStatus lmbLimb_Load( const void *data, size_t size, void *memory, size_t memorySize, lmbLimb **model,
-	                        const char **problem );
-	lmbLimbInfo lmbLimb_Info( const lmbLimb *model );
-	const char *lmbLimb_DofName( const lmbLimb *model, int dof ); /* UTF-8; NULL outside the range */
-	const char *lmbLimb_InputName( const lmbLimb *model, int input );
+	LMB_API size_t lmbLimb_Size( const void *data, size_t size );
+	LMB_API lmbStatus lmbLimb_Load( const void *data, size_t size, void *memory, size_t memorySize,
+	                                lmbLimb **model, const char **problem );
+	LMB_API lmbLimbInfo lmbLimb_Info( const lmbLimb *model );
+	LMB_API const char *lmbLimb_DofName( const lmbLimb *model, int dof ); /* UTF-8; NULL outside the range */
+	LMB_API const char *lmbLimb_InputName( const lmbLimb *model, int input );
 
-	lmbLimbDef lmbDefaultLimbDef( const lmbLimb *model );
-	size_t lmbLimbBody_Size( const lmbLimb *model, const lmbLimbDef *def ); /* 0: def is out of range */
+	LMB_API lmbLimbDef lmbDefaultLimbDef( const lmbLimb *model );
+	LMB_API size_t lmbLimbBody_Size( const lmbLimb *model,
+	                                 const lmbLimbDef *def ); /* 0: def is out of range */
 	/* Placed at all angles and speeds zero. */
-	lmbStatus lmbLimbBody_Place( const lmbLimb *model, const lmbLimbDef *def, void *memory, size_t memorySize,
-	                             lmbLimbBody **body );
+	LMB_API lmbStatus lmbLimbBody_Place( const lmbLimb *model, const lmbLimbDef *def, void *memory,
+	                                     size_t memorySize, lmbLimbBody **body );
 
 	/* The state. positions, velocities (dofCount), finite, |.| <= 1e9. Recurrent models begin anew from it.
 	 */
-	lmbStatus lmbLimbBody_Start( lmbLimbBody *body, const double *positions, const double *velocities );
-	void lmbLimbBody_State( const lmbLimbBody *body, double *positions, double *velocities );
+	LMB_API lmbStatus lmbLimbBody_Start( lmbLimbBody *body, const double *positions,
+	                                     const double *velocities );
+	LMB_API void lmbLimbBody_State( const lmbLimbBody *body, double *positions, double *velocities );
 
 	/* Goes on by dt seconds under inputs (inputCount), |.| <= 1e9, held over dt; or going straight from
 	 * inputs to inputsEnd (Nullable). Any dt from 0 to 1e6 maxStep gives a finite state; one that would leave
@@ -99,25 +101,28 @@ extern "C"
 	 * not gone through). lmb_statusNotConverged: the state went on by dt, but the implicit midpoint's
 	 * iteration or Dormand and Prince's shortest step (maxStep / 1000) did not reach what they are held to.
 	 * Other errors: lmb_statusInvalidArgument, nothing changed. */
-	lmbStatus lmbLimbBody_Step( lmbLimbBody *body, const double *inputs, const double *inputsEnd, double dt );
+	LMB_API lmbStatus lmbLimbBody_Step( lmbLimbBody *body, const double *inputs, const double *inputsEnd,
+	                                    double dt );
 
 	/* How far state and input of the last step were from what the model was trained on: 0 well inside, 1 at
 	 * the edge (99 % of the training data lie below), growing beyond, up to 1e9. Where the step was split,
 	 * the largest of its parts' starts (Dormand-Prince: the step's start). -1 without trust. */
-	double lmbLimbBody_Trust( const lmbLimbBody *body );
+	LMB_API double lmbLimbBody_Trust( const lmbLimbBody *body );
 
 	/* The network at one instant, without a step; body gives the room to work in, its state is not touched.
 	 * Not for recurrent models (lmb_statusUnsupported). */
-	lmbStatus lmbLimbBody_Acceleration( lmbLimbBody *body, const double *positions, const double *velocities,
-	                                    const double *inputs, double *accelerations );
+	LMB_API lmbStatus lmbLimbBody_Acceleration( lmbLimbBody *body, const double *positions,
+	                                            const double *velocities, const double *inputs,
+	                                            double *accelerations );
 	/* Inverse dynamics, Lagrangian models only: the torques that a motion takes, and their parts. */
-	lmbStatus lmbLimbBody_Inverse( lmbLimbBody *body, const double *positions, const double *velocities,
-	                               const double *accelerations, lmbLimbTorques *torques );
+	LMB_API lmbStatus lmbLimbBody_Inverse( lmbLimbBody *body, const double *positions,
+	                                       const double *velocities, const double *accelerations,
+	                                       lmbLimbTorques *torques );
 
 	/* As for flesh: plain bytes, to go on bit for bit. */
-	size_t lmbLimbBody_StateSize( const lmbLimbBody *body );
-	lmbStatus lmbLimbBody_Save( const lmbLimbBody *body, void *out, size_t size );
-	lmbStatus lmbLimbBody_Restore( lmbLimbBody *body, const void *state, size_t size );
+	LMB_API size_t lmbLimbBody_StateSize( const lmbLimbBody *body );
+	LMB_API lmbStatus lmbLimbBody_Save( const lmbLimbBody *body, void *out, size_t size );
+	LMB_API lmbStatus lmbLimbBody_Restore( lmbLimbBody *body, const void *state, size_t size );
 
 #ifdef __cplusplus
 }

@@ -122,7 +122,7 @@ static lmbCoreResult Rk4( const Motion *motion, lmbCoreState *state, const doubl
 static double MidpointMap( const Motion *motion, const lmbCoreState *state, double s, double h,
                            const double *a, double *out )
 {
-	double q[lmbCoreMaxDofs], v[lmbCoreMaxDofs], change = 0.0, size = 1.0;
+	double q[lmbCoreMaxDofs] = { 0 }, v[lmbCoreMaxDofs] = { 0 }, change = 0.0, size = 1.0;
 	for ( int i = 0; i < Dofs( motion ); ++i )
 	{
 		v[i] = state->velocities[i] + 0.5 * h * a[i];
