@@ -42,6 +42,19 @@ cmake -G Ninja -S "$here" -B "$work/added" -DLIMBER_SOURCE="$SOURCE" >"$work/log
 	cmake --build "$work/added" >>"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 try add_subdirectory "$work/added/consumer"
 
+# The shared library shows the public calls and no more.
+cmake -G Ninja -S "$SOURCE" -B "$work/shared" -DLIMBER_TOOLS=OFF -DLIMBER_TESTS=OFF -DLIMBER_SHARED=ON >"$work/log" 2>&1 &&
+	cmake --build "$work/shared" >>"$work/log" 2>&1 &&
+	cmake --install "$work/shared" --prefix "$work/so" --strip >>"$work/log" 2>&1 &&
+	cmake -G Ninja -S "$here" -B "$work/dynamic" -DCMAKE_PREFIX_PATH="$work/so" >>"$work/log" 2>&1 &&
+	cmake --build "$work/dynamic" >>"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+library=$(find "$work/so" -name 'liblimber.so')
+ldd "$work/dynamic/consumer" | grep -q liblimber.so
+nm -D --defined-only "$library" | awk '{ print $3 }' | sort >"$work/shown"
+grep -ohE 'LMB_API [^;(]*\(' "$SOURCE"/include/limber/*.h | grep -oE 'lmb\w+\($' | tr -d '(' | sort | diff - "$work/shown"
+echo "shared library: $(wc -l <"$work/shown") calls, $(stat -L -c %s "$library") bytes stripped"
+try shared "$work/dynamic/consumer"
+
 # The example of the docs, where it was built.
 if [ -x "$BUILD/embed" ]; then
 	"$BUILD/embed" "$work/model.safetensors" >"$work/swing"
