@@ -1,0 +1,168 @@
+"""A moving body: pose in, skinned soft body out. The equations are in docs/formats/model.md."""
+
+from __future__ import annotations
+
+import ctypes
+import enum
+from typing import Any, Optional, Sequence, Union
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _native
+from ._native import LimberError, PathLike, Status, lib
+
+
+class Layer(enum.IntEnum):
+    """Which springs move on top of the network's shape."""
+
+    NONE = 0
+    VERTEX = 1
+    MODAL_UNFITTED = 2
+    MODAL = 3
+    HYBRID = 4
+
+
+class Interpolation(enum.IntEnum):
+    """How the target moves between two frames."""
+
+    CUBIC = 0
+    LINEAR = 1
+
+
+class FleshModel:
+    """A model, which never changes. `source`: the path of a model.safetensors, or its bytes."""
+
+    def __init__(self, source: Union[PathLike, bytes]) -> None:
+        self._data, self._memory, self._pointer = _native.load("Flesh", source)
+        self.info = lib.lmbFlesh_Info(self._pointer)
+        self.vertex_count: int = self.info.vertexCount
+        self.triangle_count: int = self.info.triangleCount
+        self.bone_count: int = self.info.boneCount
+        self.mode_count: int = self.info.modeCount
+        self.coefficient_count: int = self.info.coefficientCount
+        self.has_network: bool = self.info.hasNetwork
+        self.bone_names: list[str] = [
+            lib.lmbFlesh_BoneName(self._pointer, j).decode() for j in range(self.bone_count)
+        ]
+        self.bone_parents: NDArray[np.int32] = np.array(
+            [lib.lmbFlesh_BoneParent(self._pointer, j) for j in range(self.bone_count)], np.int32
+        )
+        #: (triangles, 3) vertices, and (vertices, 3) m in bind space; views of the file.
+        self.triangles: NDArray[np.int32] = self._view(lib.lmbFlesh_Triangles, self.triangle_count, np.int32)
+        self.bind: NDArray[np.float32] = self._view(lib.lmbFlesh_Bind, self.vertex_count, np.float32)
+
+    def _view(self, call: Any, rows: int, kind: Any) -> Any:
+        return _native.view(call(self._pointer), (rows, 3), kind, self._data)
+
+    def body(
+        self,
+        layer: Optional[Layer] = None,
+        network: Optional[bool] = None,
+        interpolation: Interpolation = Interpolation.CUBIC,
+        normals: bool = True,
+        pose_stiffness: Optional[bool] = None,
+        kernels: Optional[str] = None,
+    ) -> FleshBody:
+        """A character of this model at rest. None: the best that model and processor have."""
+        definition = lib.lmbDefaultFleshDef(self._pointer)
+        definition.interpolation = int(interpolation)
+        definition.normals = normals
+        definition.kernels = _native.kernel_set(kernels)
+        if layer is not None:
+            definition.layer = int(layer)
+        if network is not None:
+            definition.network = network
+        if pose_stiffness is not None:
+            definition.poseStiffness = pose_stiffness
+        return FleshBody(self, definition)
+
+
+class FleshBody:
+    """One character in one scene; FleshModel.body makes it."""
+
+    def __init__(self, model: FleshModel, definition: _native.FleshDef) -> None:
+        self.model = model
+        self._memory, self._pointer = _native.place("Flesh", model._pointer, definition)
+        self._pose, self._shape = _native.FleshPose(), _native.FleshShape()
+        self._pose.rotation[3] = 1.0
+        self._views: dict[int, NDArray[np.float32]] = {}
+        #: (vertices, 3) unit, model space, of the last step; None before it or when not asked for.
+        self.normals: Optional[NDArray[np.float32]] = None
+
+    def _seen(self, pointer: int) -> NDArray[np.float32]:
+        if pointer not in self._views:
+            shape = (self.model.vertex_count, 3)
+            self._views[pointer] = _native.view(pointer, shape, np.float32, self._memory)
+        return self._views[pointer]
+
+    def step(
+        self,
+        bones: ArrayLike,
+        dt: float,
+        position: Optional[Sequence[float]] = None,
+        rotation: Optional[Sequence[float]] = None,
+    ) -> NDArray[np.float32]:
+        """Goes on by dt seconds to a new pose and returns (vertices, 3) positions, m, in model space.
+
+        bones: (bones, 3, 4) from bind space to model space; contiguous float32 is read in place. position and
+        rotation (x, y, z, w): of model space in the world; None: as in the step before, at first the origin.
+        The result is a view of the body's own memory, good until the next step: copy what must last.
+        """
+        palette = np.ascontiguousarray(bones, np.float32)
+        if palette.size != 12 * self.model.bone_count:
+            raise LimberError(Status.INVALID_ARGUMENT, f"bones: {self.model.bone_count} matrices of 3x4 are needed")
+        self._pose.bones = palette.ctypes.data
+        if position is not None:
+            self._pose.position[:] = position
+        if rotation is not None:
+            self._pose.rotation[:] = rotation
+        code = lib.lmbFleshBody_Step(self._pointer, ctypes.byref(self._pose), dt, ctypes.byref(self._shape))
+        _native.check(code, "step: dt or pose")
+        self.normals = self._seen(self._shape.normals) if self._shape.normals else None
+        return self._seen(self._shape.positions)
+
+    def reset(self) -> None:
+        """Forgets all motion: the next step takes its pose as it is."""
+        lib.lmbFleshBody_Reset(self._pointer)
+
+    def teleport(self) -> None:
+        """The next step's jump in position and turn is not motion; the springs keep swinging."""
+        lib.lmbFleshBody_Teleport(self._pointer)
+
+    def pause(self, paused: bool = True) -> None:
+        """Steps count as dt 0 until paused is False again."""
+        lib.lmbFleshBody_Pause(self._pointer, paused)
+
+    def direct(
+        self,
+        gain: float = 1.0,
+        limit: float = 0.0,
+        vertex_gain: Optional[ArrayLike] = None,
+        stiffness: float = 1.0,
+        damping: float = 1.0,
+        acceleration: Sequence[float] = (0.0, 0.0, 0.0),
+    ) -> None:
+        """How the springs show and what else moves them; ranges as in lmbFleshDirection."""
+        direction = lib.lmbDefaultFleshDirection()
+        direction.gain, direction.limit = gain, limit
+        direction.stiffness, direction.damping = stiffness, damping
+        direction.acceleration[:] = acceleration
+        if vertex_gain is not None:
+            gains = np.ascontiguousarray(vertex_gain, np.float32)
+            if gains.shape != (self.model.vertex_count,):
+                raise LimberError(Status.INVALID_ARGUMENT, "vertex_gain: one number for each vertex is needed")
+            direction.vertexGain = gains.ctypes.data
+        _native.check(lib.lmbFleshBody_Direct(self._pointer, ctypes.byref(direction)), "direct")
+
+    def push(self, velocity: Sequence[float]) -> None:
+        """The next step begins with a blow: all flesh gains this velocity, m/s in the world."""
+        _native.check(lib.lmbFleshBody_Push(self._pointer, (ctypes.c_double * 3)(*velocity)), "push")
+
+    def save(self) -> bytes:
+        """The state, to be restored into any body of the same model and settings."""
+        return _native.save("Flesh", self._pointer)
+
+    def restore(self, state: bytes) -> None:
+        """Goes on from a saved state, bit for bit."""
+        _native.restore("Flesh", self._pointer, state)
