@@ -22,9 +22,9 @@ extern "C"
 {
 #endif
 
-#define LMB_VERSION_MAJOR 0
-#define LMB_VERSION_MINOR 1
-#define LMB_VERSION_PATCH 0
+#define LMB_VERSION_MAJOR 0 /* another one breaks programs */
+#define LMB_VERSION_MINOR 1 /* another one adds calls; while MAJOR is 0 it may break too */
+#define LMB_VERSION_PATCH 0 /* another one mends */
 
 /* Every status that a call may return: X(enumerator, value, text). Values never change. */
 #define LMB_STATUS_LIST( X )                                                                                 \
@@ -39,6 +39,7 @@ extern "C"
 	X( lmb_statusCancelled, 8, "stopped on request" )                                                        \
 	X( lmb_statusNumerical, 9, "a number that is not finite, or a matrix that is not what it must be" )
 
+	/* What a call came to: an enumerator for each line of LMB_STATUS_LIST. */
 	typedef enum lmbStatus
 	{
 #define LMB_STATUS_ENUM( name, value, text ) name = ( value ),
@@ -56,12 +57,12 @@ extern "C"
 	{
 		lmb_kernelsBest = 0, /* the fastest that this processor has */
 		lmb_kernelsPlain,    /* plain C, the reference */
-		lmb_kernelsSse2,
-		lmb_kernelsAvx2,
-		lmb_kernelsAvx512, /* F, BW, DQ, VL, VNNI */
-		lmb_kernelsNeon,
-		lmb_kernelsWasm, /* 128 bits */
-		lmb_kernelsCount /* not a set */
+		lmb_kernelsSse2,     /* 4 lanes, x86-64 */
+		lmb_kernelsAvx2,     /* 8 lanes, x86-64 */
+		lmb_kernelsAvx512,   /* F, BW, DQ, VL, VNNI */
+		lmb_kernelsNeon,     /* 4 lanes, 64-bit ARM */
+		lmb_kernelsWasm,     /* 128 bits */
+		lmb_kernelsCount     /* not a set */
 	} lmbKernelSet;
 
 	/* "avx2", ...: what a set (or the best) is called; NULL where this processor or build lacks it. Static

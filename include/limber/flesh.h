@@ -43,12 +43,18 @@ extern "C"
 	typedef struct lmbFlesh lmbFlesh;         /* a model */
 	typedef struct lmbFleshBody lmbFleshBody; /* an instance */
 
+	/* What a model consists of. */
 	typedef struct lmbFleshInfo
 	{
+		/* Sizes; modes are vibration modes, coefficients those of the network's shapes. 0 where there are
+		 * none. */
 		int vertexCount, triangleCount, boneCount, modeCount, coefficientCount;
+		/* What lmbFleshDef can ask for: hybrid means the vertices' springs on what fitted modes leave over.
+		 */
 		bool hasNetwork, hasVertexSprings, hasModes, hasFittedModes, hasHybrid, hasPoseStiffness;
 	} lmbFleshInfo;
 
+	/* How a body is run; lmbDefaultFleshDef fills it in. */
 	typedef struct lmbFleshDef
 	{
 		lmbLayer
@@ -71,6 +77,7 @@ extern "C"
 		float rotation[4];  /* xyzw, of model space in the world; made unit length, all 0 counts as no turn */
 	} lmbFleshPose;
 
+	/* What a step gives. */
 	typedef struct lmbFleshShape
 	{
 		const float *positions; /* (vertexCount x 3) m, model space; valid until the next call on the body */
@@ -92,6 +99,7 @@ extern "C"
 	LMB_API lmbStatus lmbFlesh_Load( const void *data, size_t size, void *memory, size_t memorySize,
 	                                 lmbFlesh **model, const char **problem );
 
+	/* Any thread. */
 	LMB_API lmbFleshInfo lmbFlesh_Info( const lmbFlesh *model );
 
 	/* What a program needs to match its own skeleton and mesh to the model's. Names are UTF-8; a bone's
@@ -102,6 +110,7 @@ extern "C"
 	LMB_API const int32_t *lmbFlesh_Triangles( const lmbFlesh *model ); /* (triangleCount x 3) */
 	LMB_API const float *lmbFlesh_Bind( const lmbFlesh *model );        /* (vertexCount x 3) m, bind space */
 
+	/* The best that the model and this processor have. */
 	LMB_API lmbFleshDef lmbDefaultFleshDef( const lmbFlesh *model );
 
 	/* Bytes of an instance: 0 when def asks for springs or a network that the model lacks, or is out of
@@ -140,13 +149,15 @@ extern "C"
 		    limit; /* m, >= 0, default 0, none: displacement eases into it, d / sqrt( 1 + (|d| / limit)^2 ) */
 		/* (vertexCount) 0 .. 10: gain of each vertex besides; a mask, or regions. Copied. Nullable: 1. */
 		const float *vertexGain;
-		float stiffness, damping; /* 1e-3 .. 1e3, default 1: times the springs' own */
+		/* 1e-3 .. 1e3, default 1: times the springs' own */
+		float stiffness, damping;
 		/* m/s^2, world, |.| <= 1e6, default 0: a force on all of the flesh in proportion to its mass. Wind,
 		 * or what gravity differs by from the one that the model was made in. Steady, it moves a spring by
 		 * acceleration / stiffness. */
 		double acceleration[3];
 	} lmbFleshDirection;
 
+	/* Springs as they are, no force. */
 	LMB_API lmbFleshDirection lmbDefaultFleshDirection( void );
 
 	/* From the next step on. Not part of a saved state: who restores one directs the body as it was. A

@@ -20,12 +20,14 @@ extern "C"
 {
 #endif
 
+	/* Largest sizes of a model, for arrays on the stack. */
 	enum
 	{
-		lmb_limbMaxDofs = 16,
-		lmb_limbMaxInputs = 64
+		lmb_limbMaxDofs = 16,  /* degrees of freedom */
+		lmb_limbMaxInputs = 64 /* torques, forces, activations */
 	};
 
+	/* What was learned. */
 	typedef enum lmbLimbKind
 	{
 		lmb_limbLagrangian =
@@ -33,9 +35,10 @@ extern "C"
 		lmb_limbAffine = 1, /* affine in the input, quadratic in speed */
 		lmb_limbPlain = 2,  /* one network from state and input to acceleration */
 		lmb_limbGru = 3,    /* one recurrent network from inputs and first state to states: no integrator */
-		lmb_limbLstm = 4
+		lmb_limbLstm = 4    /* likewise */
 	} lmbLimbKind;
 
+	/* What carries time. */
 	typedef enum lmbIntegrator
 	{
 		lmb_integratorSemiImplicitEuler = 0, /* order 1 */
@@ -47,14 +50,18 @@ extern "C"
 	typedef struct lmbLimb lmbLimb;         /* a model */
 	typedef struct lmbLimbBody lmbLimbBody; /* an instance */
 
+	/* What a model consists of. */
 	typedef struct lmbLimbInfo
 	{
-		lmbLimbKind kind;
+		lmbLimbKind kind; /* what was learned */
+		/* 1 .. lmb_limbMaxDofs, 0 .. lmb_limbMaxInputs; numbers that were learned */
 		int dofCount, inputCount, parameterCount;
-		bool hasTrust, linearInput; /* linearInput: trained on inputs that go straight between samples */
-		double step;                /* s: sampling of the data it learned from */
+		/* The model has the score of trust; it was trained on inputs that go straight between samples. */
+		bool hasTrust, linearInput;
+		double step; /* s: sampling of the data it learned from */
 	} lmbLimbInfo;
 
+	/* How a body is run; lmbDefaultLimbDef fills it in. */
 	typedef struct lmbLimbDef
 	{
 		lmbIntegrator integrator; /* default RK4; ignored by recurrent models */
@@ -70,6 +77,7 @@ extern "C"
 	 * interaction_i = sum_{j != i} M_ij q''_j + (C q')_i; gravity is dV/dq, springs included. */
 	typedef struct lmbLimbTorques
 	{
+		/* N m, of slides N */
 		double input[lmb_limbMaxDofs], inertial[lmb_limbMaxDofs], interaction[lmb_limbMaxDofs],
 		    gravity[lmb_limbMaxDofs], viscous[lmb_limbMaxDofs];
 	} lmbLimbTorques;
@@ -78,13 +86,16 @@ extern "C"
 	LMB_API size_t lmbLimb_Size( const void *data, size_t size );
 	LMB_API lmbStatus lmbLimb_Load( const void *data, size_t size, void *memory, size_t memorySize,
 	                                lmbLimb **model, const char **problem );
+	/* Any thread. */
 	LMB_API lmbLimbInfo lmbLimb_Info( const lmbLimb *model );
-	LMB_API const char *lmbLimb_DofName( const lmbLimb *model, int dof ); /* UTF-8; NULL outside the range */
+	/* UTF-8, in the model's data; NULL outside the range. */
+	LMB_API const char *lmbLimb_DofName( const lmbLimb *model, int dof );
 	LMB_API const char *lmbLimb_InputName( const lmbLimb *model, int input );
 
+	/* RK4 in steps of at most 5 ms. */
 	LMB_API lmbLimbDef lmbDefaultLimbDef( const lmbLimb *model );
-	LMB_API size_t lmbLimbBody_Size( const lmbLimb *model,
-	                                 const lmbLimbDef *def ); /* 0: def is out of range */
+	/* Bytes of an instance; 0 when def is out of range. */
+	LMB_API size_t lmbLimbBody_Size( const lmbLimb *model, const lmbLimbDef *def );
 	/* Placed at all angles and speeds zero. */
 	LMB_API lmbStatus lmbLimbBody_Place( const lmbLimb *model, const lmbLimbDef *def, void *memory,
 	                                     size_t memorySize, lmbLimbBody **body );
