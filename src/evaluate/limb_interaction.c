@@ -1,4 +1,5 @@
 #include "evaluate/limb_metrics.h"
+#include "limb/motions.h"
 
 #include <math.h>
 #include <string.h>

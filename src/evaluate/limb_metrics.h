@@ -68,9 +68,7 @@ bool lmbLimbInteraction_Add( lmbLimbInteraction *sums, lmbPlant *plant, const lm
                              const lmbLimbRollout *rollout, int joint, int first, int last );
 
 /* A pulse in one trajectory of a set: what differs from the inputs of its twin, which has the same name
- * without the mark and all behind it. */
-#define lmbLimbPulseMark " + pulse"
-
+ * without lmbLimbPulseMark and all behind it. */
 typedef struct lmbLimbPulse
 {
 	int input, first, end; /* acts from sample first to sample end */

@@ -90,6 +90,9 @@ typedef struct lmbReachTestDef
 
 lmbReachTestDef lmbDefaultReachTestDef( void );
 
+/* At the end of the name of a trajectory that is the one of the same name without it but for a pulse. */
+#define lmbLimbPulseMark " + pulse"
+
 /* 2 trajectories a pair: "reach 03-07", whose inputs came from feedback, and "reach 03-07 + pulse", under the
  * same inputs and the pulse, to which nothing reacts. The pulse is at input (number of the pair) modulo
  * inputCount, its sign alternates (an input that cannot be negative gets positive ones, cut at its range). */

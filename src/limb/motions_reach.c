@@ -303,7 +303,7 @@ static lmbStatus PreparePairs( Pairs *pairs, const lmbPlant *plant, const lmbJob
 		for ( int pushed = 0; pushed < 2; ++pushed )
 		{
 			snprintf( name, sizeof( name ), "%s %02d-%02d%s", def->motion.name, from + 1, to + 1,
-			          pushed == 1 ? " + pulse" : "" );
+			          pushed == 1 ? lmbLimbPulseMark : "" );
 			LMB_TRY( lmbPlantMotionSet_Add( &pairs->set, 2 * i + pushed, name, &def->motion, error ) );
 		}
 	}

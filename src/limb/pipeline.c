@@ -167,7 +167,7 @@ static void ForgetAll( lmbLimbPipeline *pipeline )
 
 static const lmbStageSpec specs[lmb_limbStageCount] = {
     [lmb_limbStageSimulate] = { .name = "simulate",
-                                .version = 1,
+                                .version = 2,
                                 .seed = true,
                                 .sections = { "limb", "recordings", "motions", "evaluate" },
                                 .run = lmbLimbPipeline_RunSimulate },

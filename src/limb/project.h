@@ -5,6 +5,7 @@
 #ifndef LMB_LIMB_PROJECT_H
 #define LMB_LIMB_PROJECT_H
 
+#include "limb/motions.h"
 #include "limb/plant.h"
 #include "limb/recording.h"
 #include "limb/train.h"
@@ -25,23 +26,17 @@ typedef enum lmbLimbChoice
 	lmb_limbChoiceFalse
 } lmbLimbChoice;
 
-typedef enum lmbLimbMotionKind
-{
-	lmb_limbMotionTorques, /* smooth random inputs */
-	lmb_limbMotionReaches, /* between random postures */
-	lmb_limbMotionSwings   /* free, inputs zero */
-} lmbLimbMotionKind;
-
 /* What a motion is drawn from. */
 typedef struct lmbLimbProjectMotion
 {
-	lmbLimbMotionKind kind;
+	lmbPlantMotionKind kind;
 	int count;
-	double duration;  /* s; NaN: the project's */
-	double effort;    /* share of the inputs' range that the inputs use */
-	double bandwidth; /* Hz of random inputs */
-	double speed;     /* degrees/s: starts are drawn from +-this */
-	double noise;     /* share of a reach's inputs that is random */
+	double duration;           /* s; NaN: the project's */
+	double effort;             /* share of the inputs' range that the inputs use */
+	double bandwidth;          /* Hz of random inputs */
+	double speed;              /* degrees/s: starts are drawn from +-this */
+	double noise;              /* share of a reach's inputs that is random */
+	double centring, feedback; /* rad/s: as lmbPlantMotionDef's */
 } lmbLimbProjectMotion;
 
 typedef struct lmbLimbProjectModel
@@ -93,6 +88,7 @@ typedef struct lmbLimbProject
 	double rate, duration;               /* Hz, s */
 	double startRange;                   /* share of the plant's range of starting angles that is used */
 	double noise;                        /* degrees: of the measured angles that training sees */
+	double inputNoise;                   /* share of half an input's range: of the measured inputs */
 	const lmbLimbProjectMotion *motions; /* (motionCount) */
 	int motionCount;
 
@@ -102,7 +98,8 @@ typedef struct lmbLimbProject
 
 	const int *tests; /* (testCount) lmbLimbTestKind */
 	int testCount;
-	int testMotions;     /* trajectories of each test */
+	int testMotions;     /* trajectories of each test but that of pulses */
+	int pairs;           /* reaches of that one */
 	double testDuration; /* s */
 	lmbIntegrator integrator;
 	double step;                /* s */

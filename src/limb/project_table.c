@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stddef.h>
 
-_Static_assert( sizeof( lmbLimbSource ) == sizeof( int ) && sizeof( lmbLimbMotionKind ) == sizeof( int ) &&
+_Static_assert( sizeof( lmbLimbSource ) == sizeof( int ) && sizeof( lmbPlantMotionKind ) == sizeof( int ) &&
                     sizeof( lmbLimbKind ) == sizeof( int ) && sizeof( lmbLimbMethod ) == sizeof( int ) &&
                     sizeof( lmbLimbChoice ) == sizeof( int ) && sizeof( lmbIntegrator ) == sizeof( int ),
                 "choices are read and written as int" );
@@ -33,13 +33,15 @@ static const lmbProjectSection sections[] = {
 /* A number that the caller fills in when it is omitted. */
 #define UNSET NAN
 
-static const lmbLimbProjectMotion defaultMotion = { .kind = lmb_limbMotionTorques,
+static const lmbLimbProjectMotion defaultMotion = { .kind = lmb_plantMotionTorques,
                                                     .count = 100,
                                                     .duration = UNSET,
                                                     .effort = 0.5,
                                                     .bandwidth = 2.0,
                                                     .speed = 60.0,
-                                                    .noise = 0.1 };
+                                                    .noise = 0.1,
+                                                    .centring = 3.0,
+                                                    .feedback = 8.0 };
 static const lmbLimbProjectModel defaultModel = { .kind = lmb_limbLagrangian,
                                                   .chainPrior = true,
                                                   .layers = -1,
@@ -59,9 +61,9 @@ static const lmbProjectRecord records[] = {
 };
 
 static const lmbLimbProjectMotion defaultMotions[] = {
-    { lmb_limbMotionTorques, 120, UNSET, 0.5, 2.0, 60.0, 0.1 },
-    { lmb_limbMotionReaches, 60, UNSET, 0.5, 2.0, 0.0, 0.1 },
-    { lmb_limbMotionSwings, 20, UNSET, 0.5, 2.0, 120.0, 0.1 },
+    { lmb_plantMotionTorques, 120, UNSET, 0.5, 2.0, 60.0, 0.1, 3.0, 8.0 },
+    { lmb_plantMotionReaches, 60, UNSET, 0.5, 2.0, 0.0, 0.1, 3.0, 8.0 },
+    { lmb_plantMotionSwings, 20, UNSET, 0.5, 2.0, 120.0, 0.1, 3.0, 8.0 },
 };
 static const int defaultTests[] = { lmb_limbTestHeldOut, lmb_limbTestNovelVelocity, lmb_limbTestNovelPosture,
                                     lmb_limbTestPulse,   lmb_limbTestHalfRate,      lmb_limbTestDoubleRate };
@@ -148,6 +150,9 @@ static const lmbProjectKey keys[] = {
       .says = "Share of the plant's range of starting positions, about its middle, that training uses." },
     { "motions", "noise", lmb_keyNumber, AT( noise ), RANGE( 0.0, 45.0 ), .unit = "degrees",
       .says = "Noise on the angles that training sees; speeds and accelerations are then not measured." },
+    { "motions", "input_noise", lmb_keyNumber, AT( inputNoise ), RANGE( 0.0, 10.0 ),
+      .says = "Noise on the inputs that training sees, normal and new at each sample, as a share of half the "
+              "input's range." },
     { "motions", "train", lmb_keyRecords, AT( motions ), COUNT_AT( motionCount ), .record = "motion",
       .says = "What is drawn." },
 
@@ -159,7 +164,10 @@ static const lmbProjectKey keys[] = {
     { "evaluate", "tests", lmb_keyChoices, AT( tests ), COUNT_AT( testCount ), .choices = testNames,
       .says = "Tests to run. `noise` trains the models that have `variants` once more, on noisy angles." },
     { "evaluate", "motions", lmb_keyCount, AT( testMotions ), RANGE( 1.0, 10000.0 ),
-      .says = "Motions in each test." },
+      .says = "Motions in each test but `pulse`." },
+    { "evaluate", "pairs", lmb_keyCount, AT( pairs ), RANGE( 1.0, 90.0 ),
+      .says = "Reaches of the test `pulse`, each without and with a pulse: 90 are all between ten targets, "
+              "fewer are spread over them." },
     { "evaluate", "duration", lmb_keyNumber, AT( testDuration ), RANGE( 0.05, 3600.0 ), .unit = "s",
       .says = "Length of each of them." },
     { "evaluate", "integrator", lmb_keyChoice, AT( integrator ), .choices = integratorNames,
@@ -193,10 +201,15 @@ static const lmbProjectKey keys[] = {
     { "motion", "bandwidth", lmb_keyNumber, IN( lmbLimbProjectMotion, bandwidth ), RANGE( 0.01, 1000.0 ),
       .unit = "Hz", .says = "Of random inputs." },
     { "motion", "speed", lmb_keyNumber, IN( lmbLimbProjectMotion, speed ), RANGE( 0.0, 10000.0 ),
-      .unit = "degrees/s",
-      .says = "Starting speeds lie between minus and plus this; reaches start at rest." },
+      .unit = "degrees/s", .says = "Starting speeds lie between minus and plus this." },
     { "motion", "noise", lmb_keyNumber, IN( lmbLimbProjectMotion, noise ), RANGE( 0.0, 10.0 ),
       .says = "Random part of a reach's inputs, as a share of the inputs' range." },
+    { "motion", "centring", lmb_keyNumber, IN( lmbLimbProjectMotion, centring ), RANGE( 0.0, 10000.0 ),
+      .unit = "rad/s",
+      .says = "How firmly random inputs pull a joint back that has left the plant's range of starts: as a "
+              "critically damped spring of this frequency; 0: not at all." },
+    { "motion", "feedback", lmb_keyNumber, IN( lmbLimbProjectMotion, feedback ), RANGE( 0.0, 10000.0 ),
+      .unit = "rad/s", .says = "How firmly a reach follows its plan." },
 
     { "model", "kind", lmb_keyChoice, IN( lmbLimbProjectModel, kind ), .choices = kindNames,
       .says = "Equations of motion with the structure of mechanics; affine in the inputs; one plain network; "
@@ -263,6 +276,7 @@ static void Defaults( void *out )
 	project->tests = defaultTests;
 	project->testCount = (int)( sizeof( defaultTests ) / sizeof( defaultTests[0] ) );
 	project->testMotions = 40;
+	project->pairs = 90;
 	project->testDuration = 10.0;
 	project->integrator = lmb_integratorRk4;
 	project->step = 0.005;

@@ -21,7 +21,8 @@ static const char tiny[] =
     "    - { kind: affine, width: 6, layers: 1, adam_epochs: 2, lbfgs_iterations: 5, variants: false }\n"
     "    - { kind: plain, width: 6, layers: 1, adam_epochs: 2, lbfgs_iterations: 5, variants: false }\n"
     "    - { kind: gru, width: 5, layers: 1, adam_epochs: 2, lbfgs_iterations: 0, variants: false }\n"
-    "evaluate: { motions: 4, duration: 1.2, step: 0.01, samples: [200], tests: [held_out, novel_velocity, "
+    "evaluate: { motions: 4, pairs: 2, duration: 1.2, step: 0.01, samples: [200], tests: [held_out, "
+    "novel_velocity, "
     "novel_posture, pulse, half_rate, double_rate] }\n";
 
 static lmbLimbProject *LoadTiny( void )
@@ -197,7 +198,7 @@ static void TestsHaveMotionsOfTheirOwn( void **state )
 			CHECK_NEAR( ( item->sampleCount - 1 ) * item->step, 1.2, 0.021 );
 			for ( int j = 0; j < train->count; ++j )
 				CHECK( item->positions[0] != train->items[j].positions[0] );
-			/* A pulse's twin starts as it does; no other motion does. */
+			/* A pulse's twin starts as it does; these two reaches do not, nor does any other motion. */
 			for ( int j = 0; j < k; ++j )
 				CHECK( ( item->positions[0] == test->items[j].positions[0] ) ==
 				       ( pulses && j == k - 1 && k % 2 == 1 ) );
@@ -382,12 +383,13 @@ static void MujocoModelsRun( void **state )
 	    "mass=\"1.5\"/></body></worldbody><actuator><motor name=\"push\" joint=\"hinge\" "
 	    "ctrllimited=\"true\" "
 	    "ctrlrange=\"-3 3\"/></actuator></mujoco>";
-	static const char text[] = "name: pendulum\nlimb: { plant: mujoco, model: pendulum.xml }\n"
-	                           "motions: { rate: 50, duration: 1, train: [{ kind: torques, count: 8 }, { "
-	                           "kind: swings, count: 4 }] }\n"
-	                           "train: { models: [{ kind: lagrangian, width: 6, layers: 1, adam_epochs: 2, "
-	                           "lbfgs_iterations: 20 }] }\n"
-	                           "evaluate: { motions: 4, duration: 1.2, tests: [held_out, pulse] }\n";
+	static const char text[] =
+	    "name: pendulum\nlimb: { plant: mujoco, model: pendulum.xml }\n"
+	    "motions: { rate: 50, duration: 1, train: [{ kind: torques, count: 8 }, { "
+	    "kind: swings, count: 4 }] }\n"
+	    "train: { models: [{ kind: lagrangian, width: 6, layers: 1, adam_epochs: 2, "
+	    "lbfgs_iterations: 20 }] }\n"
+	    "evaluate: { motions: 4, pairs: 2, duration: 1.2, tests: [held_out, pulse] }\n";
 	char path[256], out[128];
 	lmbError error = { 0 };
 	snprintf( path, sizeof( path ), "%s/pendulum.xml", folder );

@@ -113,7 +113,7 @@ static void ValuesArrive( void **state )
 	CHECK_NEAR( arm.limits[1][1], 1.5707963267948966, 1e-15 );
 	CHECK_NEAR( arm.limits[1][0], 1.5707963267948966 / 9.0, 1e-15 );
 	CHECK_INT( project->motionCount, 2 );
-	CHECK_INT( project->motions[0].kind, lmb_limbMotionSwings );
+	CHECK_INT( project->motions[0].kind, lmb_plantMotionSwings );
 	CHECK( isnan( project->motions[0].duration ) );
 	CHECK_INT( project->motions[1].count, 7 );
 	CHECK_NEAR( project->motions[1].duration, 2.0, 0.0 );
