@@ -121,6 +121,8 @@ static lmbStatus Judge( Judging *judging, const lmbJob *job, lmbArena *arena, lm
 	LMB_TRY( OpenPlayers( judging, threads, arena, error ) );
 	LMB_TRY( lmbJob_ForEach( job, count, RollOut, judging, error ) );
 	LMB_TRY( lmbLimbSummary_Of( judging->errors, count, &out->summary, error ) );
+	if ( judging->def->errors != NULL )
+		memcpy( judging->def->errors, judging->errors, (size_t)count * sizeof( lmbLimbErrors ) );
 	lmbLimbInteraction all = { 0 };
 	for ( int i = 0; i < count; ++i )
 	{

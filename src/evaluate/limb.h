@@ -31,6 +31,7 @@ typedef struct lmbLimbJudgeDef
 	lmbIntegrator integrator; /* of models */
 	double step;              /* s, at most */
 	lmbPlant *const *plants;  /* (job->threads) Nullable: for the interaction torque */
+	lmbLimbErrors *errors;    /* (truth->count) Nullable: of each motion, set */
 } lmbLimbJudgeDef;
 
 typedef struct lmbLimbScore

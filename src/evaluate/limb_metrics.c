@@ -5,6 +5,7 @@
 
 const double lmbLimbTimes[lmbLimbTimeCount] = { 1.0, 5.0, 10.0 };
 const double lmbLimbErrorCap = 180.0;
+const double lmbLimbValidSquares = 0.01;
 
 static const double degreesPerRadian = 57.29577951308232;
 
@@ -28,6 +29,35 @@ static double ErrorAt( const lmbTrajectory *truth, const lmbLimbRollout *rollout
 	}
 	*rmse = angles > 0 ? sqrt( sum / angles ) : 0.0;
 	return largest;
+}
+
+/* What is asked of all samples together. */
+static void JudgeWhole( const lmbTrajectory *truth, const lmbLimbRollout *rollout, int dofCount,
+                        const bool *slides, lmbLimbErrors *out )
+{
+	double squares = 0.0, angles = 0.0;
+	bool diverged = false, valid = true;
+	for ( int i = 0; i < dofCount; ++i )
+		angles += slides[i] ? 0.0 : 1.0;
+	out->valid = ( truth->sampleCount - 1 ) * truth->step;
+	for ( int k = 0; k < truth->sampleCount; ++k )
+	{
+		double rmse = lmbLimbErrorCap;
+		if ( k >= rollout->finiteCount || diverged ||
+		     ErrorAt( truth, rollout, dofCount, slides, k, &rmse ) >= lmbLimbErrorCap )
+		{
+			diverged = true;
+			rmse = lmbLimbErrorCap;
+		}
+		squares += rmse * rmse / truth->sampleCount;
+		double sum = angles * rmse * rmse / ( degreesPerRadian * degreesPerRadian );
+		if ( valid && sum >= lmbLimbValidSquares )
+		{
+			out->valid = k * truth->step;
+			valid = false;
+		}
+	}
+	out->whole = sqrt( squares );
 }
 
 lmbLimbErrors lmbLimbErrors_Of( const lmbTrajectory *truth, const lmbLimbRollout *rollout, int dofCount,
@@ -58,6 +88,7 @@ lmbLimbErrors lmbLimbErrors_Of( const lmbTrajectory *truth, const lmbLimbRollout
 			if ( ends[t] == k )
 				*slots[t] = rmse;
 	}
+	JudgeWhole( truth, rollout, dofCount, slides, &out );
 	return out;
 }
 
@@ -75,25 +106,45 @@ double lmbMedian( double *values, int count )
 	return 0.5 * ( values[( count - 1 ) / 2] + values[count / 2] );
 }
 
+/* Number t of a trajectory's errors, and where its mean and median go. */
+static double Entry( const lmbLimbErrors *errors, int t )
+{
+	return t < lmbLimbTimeCount        ? errors->rmse[t]
+	       : t == lmbLimbTimeCount     ? errors->judged
+	       : t == lmbLimbTimeCount + 1 ? errors->whole
+	                                   : errors->valid;
+}
+
 lmbStatus lmbLimbSummary_Of( const lmbLimbErrors *errors, int count, lmbLimbSummary *out, lmbError *error )
 {
 	double *values = calloc( (size_t)count + 1, sizeof( double ) );
 	if ( values == NULL )
 		return lmbError_Memory( error );
 	*out = ( lmbLimbSummary ){ .count = count };
-	for ( int t = 0; t <= lmbLimbTimeCount; ++t )
+	double *means[lmbLimbTimeCount + 3], *medians[lmbLimbTimeCount + 3];
+	for ( int t = 0; t < lmbLimbTimeCount; ++t )
+	{
+		means[t] = &out->mean[t];
+		medians[t] = &out->median[t];
+	}
+	means[lmbLimbTimeCount] = &out->judgedMean;
+	medians[lmbLimbTimeCount] = &out->judgedMedian;
+	means[lmbLimbTimeCount + 1] = &out->wholeMean;
+	medians[lmbLimbTimeCount + 1] = &out->wholeMedian;
+	means[lmbLimbTimeCount + 2] = &out->validMean;
+	medians[lmbLimbTimeCount + 2] = &out->validMedian;
+	for ( int t = 0; t < lmbLimbTimeCount + 3; ++t )
 	{
 		int used = 0;
 		double sum = 0.0;
 		for ( int i = 0; i < count; ++i )
 		{
-			double value = t < lmbLimbTimeCount ? errors[i].rmse[t] : errors[i].judged;
+			double value = Entry( &errors[i], t );
 			if ( !isnan( value ) )
 				sum += values[used++] = value;
 		}
-		double mean = used > 0 ? sum / used : NAN, median = lmbMedian( values, used );
-		*( t < lmbLimbTimeCount ? &out->mean[t] : &out->judgedMean ) = mean;
-		*( t < lmbLimbTimeCount ? &out->median[t] : &out->judgedMedian ) = median;
+		*means[t] = used > 0 ? sum / used : NAN;
+		*medians[t] = lmbMedian( values, used );
 	}
 	for ( int i = 0; i < count; ++i )
 		out->diverged += errors[i].diverged ? 1.0 / count : 0.0;

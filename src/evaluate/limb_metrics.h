@@ -4,7 +4,9 @@
  * is the root mean square over the joints of the difference of angles, which do not wrap: a joint that went
  * around once too often is 360 degrees off. Each joint's difference is capped at lmbLimbErrorCap; a roll-out
  * in which one reaches that, or that is not finite, has diverged and counts with the cap from there on.
- * Nothing is left out of any average. Slides do not count among the angles. */
+ * Nothing is left out of any average. Slides do not count among the angles. Over a whole roll-out, the mean
+ * is also taken over its samples; and a roll-out is valid until the squares of the differences, in rad and
+ * added over the joints, reach lmbLimbValidSquares. */
 #ifndef LMB_EVALUATE_LIMB_METRICS_H
 #define LMB_EVALUATE_LIMB_METRICS_H
 
@@ -18,6 +20,7 @@ enum
 
 extern const double lmbLimbTimes[lmbLimbTimeCount]; /* s: 1, 5, 10 */
 extern const double lmbLimbErrorCap;                /* degrees: 180 */
+extern const double lmbLimbValidSquares;            /* rad^2: 0.01 */
 
 /* What a model made of one trajectory. */
 typedef struct lmbLimbRollout
@@ -30,6 +33,8 @@ typedef struct lmbLimbErrors
 {
 	double rmse[lmbLimbTimeCount]; /* degrees; NaN: the trajectory is shorter */
 	double judged;                 /* the same at a time of the trajectory's own */
+	double whole;                  /* degrees: over all samples to the trajectory's end */
+	double valid;                  /* s until which it is valid; at most the trajectory's end */
 	bool diverged;                 /* up to the last of the times, or the trajectory's end */
 } lmbLimbErrors;
 
@@ -42,7 +47,9 @@ typedef struct lmbLimbSummary
 	int count;
 	double mean[lmbLimbTimeCount], median[lmbLimbTimeCount]; /* degrees; NaN: no trajectory is so long */
 	double judgedMean, judgedMedian;
-	double diverged; /* share */
+	double wholeMean, wholeMedian; /* degrees */
+	double validMean, validMedian; /* s */
+	double diverged;               /* share */
 } lmbLimbSummary;
 
 lmbStatus lmbLimbSummary_Of( const lmbLimbErrors *errors, int count, lmbLimbSummary *out, lmbError *error );

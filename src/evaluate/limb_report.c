@@ -19,6 +19,8 @@ json_t *lmbLimbReport_Score( const lmbLimbScore *score, bool judged )
 		SetPair( out, timeKeys[t], score->summary.mean[t], score->summary.median[t] );
 	if ( judged )
 		SetPair( out, "rmse_deg_judged", score->summary.judgedMean, score->summary.judgedMedian );
+	SetPair( out, "rmse_deg_whole", score->summary.wholeMean, score->summary.wholeMedian );
+	SetPair( out, "valid_s", score->summary.validMean, score->summary.validMedian );
 	json_object_set_new( out, "diverged", json_real( score->summary.diverged ) );
 	if ( !isnan( score->interactionError ) )
 		json_object_set_new( out, "interaction_torque_error", json_real( score->interactionError ) );
@@ -94,6 +96,11 @@ static void PrintRow( FILE *stream, const char *model, const json_t *score )
 	double judged = Number( json_object_get( score, "rmse_deg_judged" ), "median" );
 	if ( !isnan( judged ) )
 		fprintf( stream, "   judged %.4f", judged );
+	/* Motions that end before the last column are judged over all that there is. */
+	if ( json_object_get( score, timeKeys[lmbLimbTimeCount - 1] ) == NULL )
+		fprintf( stream, "   whole %.4g degrees, valid %.4g s",
+		         Number( json_object_get( score, "rmse_deg_whole" ), "median" ),
+		         Number( json_object_get( score, "valid_s" ), "median" ) );
 	double rank = Number( score, "trust_rank_correlation" );
 	if ( !isnan( rank ) )
 		fprintf( stream, "   trust ranks %.2f", rank );

@@ -37,6 +37,18 @@ static json_t *TestsOf( json_t *models, const char *name )
 	return json_object_get( model, "tests" );
 }
 
+/* Recordings differ, and are few: what each of them came to. */
+static json_t *DescribeEach( const Testing *testing )
+{
+	const lmbTrajectories *truth = testing->set.truth;
+	json_t *each = json_object();
+	for ( int i = 0; i < truth->count; ++i )
+		json_object_set_new( each, truth->items[i].name,
+		                     json_pack( "{s:f, s:f}", "rmse_deg_whole", testing->def.errors[i].whole,
+		                                "valid_s", testing->def.errors[i].valid ) );
+	return each;
+}
+
 static lmbStatus Score( Testing *testing, const lmbLimbContender *contender, json_t **out, lmbError *error )
 {
 	lmbLimbScore score;
@@ -47,6 +59,8 @@ static lmbStatus Score( Testing *testing, const lmbLimbContender *contender, jso
 	testing->progress += 1.0;
 	lmbJob_Progress( job, "scores", testing->progress, testing->total, testing->set.name );
 	*out = lmbLimbReport_Score( &score, testing->judged );
+	if ( *out != NULL && testing->def.errors != NULL )
+		json_object_set_new( *out, "each", DescribeEach( testing ) );
 	return *out != NULL ? lmb_statusOk : lmbError_Memory( error );
 }
 
@@ -172,6 +186,10 @@ static lmbStatus RunTest( Testing *testing, const char *variant, json_t *tests, 
 	lmbLimbPipeline *pipeline = testing->pipeline;
 	testing->judged = false;
 	testing->set.judgedTimes = NULL;
+	testing->def.errors = NULL;
+	if ( pipeline->project->source == lmb_limbSourceRecordings &&
+	     ( testing->def.errors = LMB_NEW( arena, lmbLimbErrors, testing->set.truth->count ) ) == NULL )
+		return lmbError_Memory( error );
 	LMB_TRY( DescribeTest( testing, arena, tests, error ) );
 	for ( int i = 0; i < pipeline->project->modelCount; ++i )
 		LMB_TRY( ScoreModel( testing, &pipeline->project->models[i], variant, error ) );

@@ -101,13 +101,41 @@ static void DivergedRolloutsCountWithTheCap( void **state )
 	CHECK( !lmbLimbErrors_Of( &truth, &rollout, dofs, noSlides, NAN ).diverged );
 }
 
+static void WholeRolloutsByHand( void **state )
+{
+	(void)state;
+	lmbTrajectory truth = Still( 101 );
+	lmbLimbRollout rollout = Rollout( 101 );
+	/* 3 and 4 degrees at one sample of 101, and 5.7 at another: 0.09949 rad, still valid by a hair. */
+	positions[10 * dofs] = 3.0 * degree;
+	positions[10 * dofs + 1] = -4.0 * degree;
+	positions[60 * dofs + 1] = 5.7 * degree;
+	lmbLimbErrors errors = lmbLimbErrors_Of( &truth, &rollout, dofs, noSlides, NAN );
+	CHECK_NEAR( errors.whole, sqrt( ( 12.5 + 0.5 * 5.7 * 5.7 ) / 101.0 ), 1e-12 );
+	CHECK_NEAR( errors.valid, 1.0, 1e-12 );
+	/* 0.06 and 0.08 rad: the squares are 0.01 together. */
+	positions[60 * dofs] = 0.0600001;
+	positions[60 * dofs + 1] = 0.08;
+	CHECK_NEAR( lmbLimbErrors_Of( &truth, &rollout, dofs, noSlides, NAN ).valid, 0.6, 1e-12 );
+	/* A slide is no angle. */
+	const bool second[dofs] = { false, true };
+	CHECK_NEAR( lmbLimbErrors_Of( &truth, &rollout, dofs, second, NAN ).valid, 1.0, 1e-12 );
+	/* From where it gives up, the cap counts. */
+	memset( positions, 0, sizeof( positions ) );
+	rollout.finiteCount = 51;
+	errors = lmbLimbErrors_Of( &truth, &rollout, dofs, noSlides, NAN );
+	CHECK_NEAR( errors.valid, 0.51, 1e-12 );
+	CHECK_NEAR( errors.whole, lmbLimbErrorCap * sqrt( 50.0 / 101.0 ), 1e-10 );
+}
+
 static void SummariesLeaveNothingOut( void **state )
 {
 	(void)state;
-	const lmbLimbErrors errors[4] = { { .rmse = { 1.0, 5.0, NAN }, .judged = 1.0 },
-	                                  { .rmse = { 2.0, 180.0, NAN }, .judged = 2.0, .diverged = true },
-	                                  { .rmse = { 9.0, 7.0, NAN }, .judged = 9.0 },
-	                                  { .rmse = { 4.0, NAN, NAN }, .judged = NAN } };
+	const lmbLimbErrors errors[4] = {
+	    { .rmse = { 1.0, 5.0, NAN }, .judged = 1.0, .whole = 3.0, .valid = 4.0 },
+	    { .rmse = { 2.0, 180.0, NAN }, .judged = 2.0, .diverged = true },
+	    { .rmse = { 9.0, 7.0, NAN }, .judged = 9.0 },
+	    { .rmse = { 4.0, NAN, NAN }, .judged = NAN } };
 	lmbLimbSummary summary;
 	lmbError error = { 0 };
 	CHECK_OR_STOP( lmbLimbSummary_Of( errors, 4, &summary, &error ) == lmb_statusOk );
@@ -118,6 +146,9 @@ static void SummariesLeaveNothingOut( void **state )
 	CHECK( isnan( summary.mean[2] ) && isnan( summary.median[2] ) );
 	CHECK_NEAR( summary.judgedMean, 4.0, 1e-15 );
 	CHECK_NEAR( summary.judgedMedian, 2.0, 0.0 );
+	CHECK_NEAR( summary.wholeMean, 0.75, 1e-15 );
+	CHECK_NEAR( summary.wholeMedian, 0.0, 0.0 );
+	CHECK_NEAR( summary.validMean, 1.0, 1e-15 );
 	CHECK_NEAR( summary.diverged, 0.25, 0.0 );
 	CHECK_INT( summary.count, 4 );
 }
@@ -317,6 +348,8 @@ static void ReportHasTheAgreedKeys( void **state )
 	                                    .median = { 0.5, 1.5, NAN },
 	                                    .judgedMean = 3.0,
 	                                    .judgedMedian = 2.5,
+	                                    .wholeMean = 1.25,
+	                                    .validMedian = 0.75,
 	                                    .diverged = 0.5 },
 	                       .interactionError = 0.002,
 	                       .trustRank = NAN };
@@ -324,6 +357,10 @@ static void ReportHasTheAgreedKeys( void **state )
 	CHECK_NEAR( json_number_value( json_object_get( json_object_get( report, "rmse_deg_1s" ), "median" ) ),
 	            0.5, 0.0 );
 	CHECK_NEAR( json_number_value( json_object_get( json_object_get( report, "rmse_deg_5s" ), "mean" ) ), 2.0,
+	            0.0 );
+	CHECK_NEAR( json_number_value( json_object_get( json_object_get( report, "rmse_deg_whole" ), "mean" ) ),
+	            1.25, 0.0 );
+	CHECK_NEAR( json_number_value( json_object_get( json_object_get( report, "valid_s" ), "median" ) ), 0.75,
 	            0.0 );
 	CHECK( json_object_get( report, "rmse_deg_10s" ) == NULL );
 	CHECK( json_object_get( report, "rmse_deg_judged" ) == NULL );
@@ -336,11 +373,12 @@ static void ReportHasTheAgreedKeys( void **state )
 int main( void )
 {
 	const struct CMUnitTest tests[] = {
-	    CHECK_TEST( ErrorsAreThoseAtTheirTimes ), CHECK_TEST( DivergedRolloutsCountWithTheCap ),
-	    CHECK_TEST( SummariesLeaveNothingOut ),   CHECK_TEST( RankCorrelationOfKnownCases ),
-	    CHECK_TEST( InteractionTorqueByHand ),    CHECK_TEST( PulsesAreFoundByTheirTwins ),
-	    CHECK_TEST( EquationsRollOutByRk4 ),      CHECK_TEST( InputsGoStraightWhereAsked ),
-	    CHECK_TEST( MediansOverSeeds ),           CHECK_TEST( ReportHasTheAgreedKeys ),
+	    CHECK_TEST( ErrorsAreThoseAtTheirTimes ),  CHECK_TEST( DivergedRolloutsCountWithTheCap ),
+	    CHECK_TEST( WholeRolloutsByHand ),         CHECK_TEST( SummariesLeaveNothingOut ),
+	    CHECK_TEST( RankCorrelationOfKnownCases ), CHECK_TEST( InteractionTorqueByHand ),
+	    CHECK_TEST( PulsesAreFoundByTheirTwins ),  CHECK_TEST( EquationsRollOutByRk4 ),
+	    CHECK_TEST( InputsGoStraightWhereAsked ),  CHECK_TEST( MediansOverSeeds ),
+	    CHECK_TEST( ReportHasTheAgreedKeys ),
 	};
 	return CHECK_RUN( tests );
 }
