@@ -75,6 +75,12 @@ extern "C"
 		const float *bones;
 		double position[3]; /* m, of model space in the world, |.| <= 1e12 */
 		float rotation[4];  /* xyzw, of model space in the world; made unit length, all 0 counts as no turn */
+		/* Of model space in the world: 1e-3 .. 1e3, 0 counts as 1. What a step gives stays in model space, so
+		 * the program's own transform of the character scales it too. The springs see the world's motion on
+		 * the body's own scale, so a figure ten times as large under a motion ten times as wide sways alike;
+		 * lmbFleshDirection.slowsWithSize makes it also slower, as flesh of that size is. A change of scale
+		 * is no motion. */
+		float scale;
 	} lmbFleshPose;
 
 	/* What a step gives. */
@@ -129,9 +135,12 @@ extern "C"
 	LMB_API lmbStatus lmbFleshBody_Step( lmbFleshBody *body, const lmbFleshPose *pose, double dt,
 	                                     lmbFleshShape *shape );
 
-	/* Forgets all motion: the next step takes its pose as it is. For a body that appears anew, for instance
-	 * after a fall. A pause stays on. */
+	/* Forgets all motion: the next step takes its pose as it is, and until then the body has stood still. For
+	 * a body that appears anew, for instance after a fall. A pause stays on. */
 	LMB_API void lmbFleshBody_Reset( lmbFleshBody *body );
+	/* The same, but until then the body has moved on evenly at the speed that its second step shows: for one
+	 * that appears at a run, which lmbFleshBody_Reset would jerk to that speed. */
+	LMB_API void lmbFleshBody_Appear( lmbFleshBody *body );
 	/* The next step's jump in position and turn is not motion: the body is taken to have gone on there at the
 	 * speed that it had, and the springs keep swinging, turned with the body. For a body that goes through a
 	 * door in space. */
@@ -140,6 +149,14 @@ extern "C"
 	/* Time stands still: steps count as dt 0, whatever their dt, until paused is false again. */
 	LMB_API void lmbFleshBody_Pause( lmbFleshBody *body, bool paused );
 
+	/* For a body that nobody sees. Asleep, a step only counts time: its pose is Nullable and not read, and
+	 * its shape is still that of the last step awake. After asleep = false, the next step that takes time
+	 * moves the springs on exactly by all the time slept, about a target at rest and under the force that the
+	 * direction has, turned with the body; from there on the body has moved evenly, as in
+	 * lmbFleshBody_Appear. So a short sleep leaves the swing where it would be, a long one the body at rest,
+	 * and neither kicks it. Belongs to the saved state. */
+	LMB_API void lmbFleshBody_Sleep( lmbFleshBody *body, bool asleep );
+
 	/* How the springs show, and what else moves them; nothing is trained anew, and every bound stays: steps
 	 * are exact for whatever stiffness, damping and force. */
 	typedef struct lmbFleshDirection
@@ -147,14 +164,27 @@ extern "C"
 		float gain; /* 0 .. 10, default 1: of the springs' displacement as it shows */
 		float
 		    limit; /* m, >= 0, default 0, none: displacement eases into it, d / sqrt( 1 + (|d| / limit)^2 ) */
-		/* (vertexCount) 0 .. 10: gain of each vertex besides; a mask, or regions. Copied. Nullable: 1. */
+		/* (vertexCount) 0 .. 10: gain of each vertex besides; a mask. Copied. Nullable: 1. */
 		const float *vertexGain;
 		/* 1e-3 .. 1e3, default 1: times the springs' own */
 		float stiffness, damping;
 		/* m/s^2, world, |.| <= 1e6, default 0: a force on all of the flesh in proportion to its mass. Wind,
 		 * or what gravity differs by from the one that the model was made in. Steady, it moves a spring by
-		 * acceleration / stiffness. */
+		 * acceleration / stiffness. When it changes, it goes evenly from the old to the new over the next
+		 * step that takes time, so that gusts do not depend on the frame rate. */
 		double acceleration[3];
+		/* (boneCount) the same besides for the region of each bone, 0 .. 10 and twice 1e-3 .. 1e3. A vertex
+		 * takes the mean over its bones by their weights. A vibration mode spans regions and stays one
+		 * spring: it takes the mean over the vertices by the square of how far it moves them. Copied.
+		 * Nullable: 1. */
+		const float *boneGain, *boneStiffness, *boneDamping;
+		/* m/s, 0 .. 1e12, default 0, never: a step that takes lmbFleshPose.position further than this speed
+		 * counts as a teleport */
+		float teleportSpeed;
+		bool teleportForgets; /* and as lmbFleshBody_Appear, default false: as lmbFleshBody_Teleport */
+		/* Default false. True: the springs' periods grow with lmbFleshPose.scale, at the same share of
+		 * critical damping, as those of a body of that size made of the same tissue do. */
+		bool slowsWithSize;
 	} lmbFleshDirection;
 
 	/* Springs as they are, no force. */
@@ -167,6 +197,24 @@ extern "C"
 	/* The next step that takes time begins with a blow: all flesh gains so much velocity against the bones
 	 * (m/s, world, |.| <= 1e4, else lmb_statusInvalidArgument), spread over the step. Several add up. */
 	LMB_API lmbStatus lmbFleshBody_Push( lmbFleshBody *body, const double velocity[3] );
+
+	/* A blow at a place. */
+	typedef struct lmbFleshStrike
+	{
+		double point[3];   /* m, world, |.| <= 1e12; where the flesh was in the last step */
+		double impulse[3]; /* N s, world, |.| <= 1e6 */
+		/* m, world, 1e-4 .. 1e3: how wide. At a distance d the blow is (1 - (d / radius)^2)^2 as strong. */
+		double radius;
+	} lmbFleshStrike;
+
+	/* The flesh within reach gains velocity at once, and the impulse is spread over the skin by area. Modes
+	 * know their mass and take their part of it exactly. Vertices' own springs have none: the flesh under the
+	 * skin counts as half as deep as the blow is wide, at 1000 kg/m^3, and in the hybrid layer they gain what
+	 * the modes leave over. No vertex gains more than 1e4 m/s. Nothing soft within reach, or no springs: no
+	 * effect. It depends on nothing but the state, so that a restored body is struck alike.
+	 * lmb_statusInvalidArgument: a number outside its range, or no step since the body was placed, reset or
+	 * made to appear. */
+	LMB_API lmbStatus lmbFleshBody_Strike( lmbFleshBody *body, const lmbFleshStrike *strike );
 
 	/* The state of an instance as plain bytes, to be restored into any body of the same model file and def on
 	 * a machine of the same byte order; it goes on bit for bit. Save: lmb_statusInvalidArgument when size is

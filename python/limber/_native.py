@@ -60,7 +60,12 @@ class FleshDef(ctypes.Structure):
 
 
 class FleshPose(ctypes.Structure):
-    _fields_ = [("bones", ctypes.c_void_p), ("position", ctypes.c_double * 3), ("rotation", ctypes.c_float * 4)]
+    _fields_ = [
+        ("bones", ctypes.c_void_p),
+        ("position", ctypes.c_double * 3),
+        ("rotation", ctypes.c_float * 4),
+        ("scale", ctypes.c_float),
+    ]
 
 
 class FleshShape(ctypes.Structure):
@@ -75,7 +80,17 @@ class FleshDirection(ctypes.Structure):
         ("stiffness", ctypes.c_float),
         ("damping", ctypes.c_float),
         ("acceleration", ctypes.c_double * 3),
+        ("boneGain", ctypes.c_void_p),
+        ("boneStiffness", ctypes.c_void_p),
+        ("boneDamping", ctypes.c_void_p),
+        ("teleportSpeed", ctypes.c_float),
+        ("teleportForgets", ctypes.c_bool),
+        ("slowsWithSize", ctypes.c_bool),
     ]
+
+
+class FleshStrike(ctypes.Structure):
+    _fields_ = [("point", ctypes.c_double * 3), ("impulse", ctypes.c_double * 3), ("radius", ctypes.c_double)]
 
 
 class LimbInfo(ctypes.Structure):
@@ -138,11 +153,14 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "lmbFleshBody_Place": (_status, [_pointer, ctypes.POINTER(FleshDef), _pointer, _size, _out]),
     "lmbFleshBody_Step": (_status, [_pointer, ctypes.POINTER(FleshPose), ctypes.c_double, ctypes.POINTER(FleshShape)]),
     "lmbFleshBody_Reset": (None, [_pointer]),
+    "lmbFleshBody_Appear": (None, [_pointer]),
     "lmbFleshBody_Teleport": (None, [_pointer]),
+    "lmbFleshBody_Sleep": (None, [_pointer, ctypes.c_bool]),
     "lmbFleshBody_Pause": (None, [_pointer, ctypes.c_bool]),
     "lmbDefaultFleshDirection": (FleshDirection, []),
     "lmbFleshBody_Direct": (_status, [_pointer, ctypes.POINTER(FleshDirection)]),
     "lmbFleshBody_Push": (_status, [_pointer, _pointer]),
+    "lmbFleshBody_Strike": (_status, [_pointer, ctypes.POINTER(FleshStrike)]),
     "lmbFleshBody_StateSize": (_size, [_pointer]),
     "lmbFleshBody_Save": (_status, [_pointer, _pointer, _size]),
     "lmbFleshBody_Restore": (_status, [_pointer, _pointer, _size]),

@@ -102,11 +102,13 @@ class FleshBody:
         dt: float,
         position: Optional[Sequence[float]] = None,
         rotation: Optional[Sequence[float]] = None,
+        scale: Optional[float] = None,
     ) -> NDArray[np.float32]:
         """Goes on by dt seconds to a new pose and returns (vertices, 3) positions, m, in model space.
 
-        bones: (bones, 3, 4) from bind space to model space; contiguous float32 is read in place. position and
-        rotation (x, y, z, w): of model space in the world; None: as in the step before, at first the origin.
+        bones: (bones, 3, 4) from bind space to model space; contiguous float32 is read in place. position,
+        rotation (x, y, z, w) and scale: of model space in the world; None: as in the step before, at first the
+        origin and 1.
         The result is a view of the body's own memory, good until the next step: copy what must last.
         """
         palette = np.ascontiguousarray(bones, np.float32)
@@ -117,6 +119,8 @@ class FleshBody:
             self._pose.position[:] = position
         if rotation is not None:
             self._pose.rotation[:] = rotation
+        if scale is not None:
+            self._pose.scale = scale
         code = lib.lmbFleshBody_Step(self._pointer, ctypes.byref(self._pose), dt, ctypes.byref(self._shape))
         _native.check(code, "step: dt or pose")
         self.normals = self._seen(self._shape.normals) if self._shape.normals else None
@@ -125,6 +129,14 @@ class FleshBody:
     def reset(self) -> None:
         """Forgets all motion: the next step takes its pose as it is."""
         lib.lmbFleshBody_Reset(self._pointer)
+
+    def appear(self) -> None:
+        """The same, for a body that appears at a run: until then it has moved on evenly."""
+        lib.lmbFleshBody_Appear(self._pointer)
+
+    def sleep(self, asleep: bool = True) -> None:
+        """Asleep, a step only counts time; the first step awake makes up for it."""
+        lib.lmbFleshBody_Sleep(self._pointer, asleep)
 
     def teleport(self) -> None:
         """The next step's jump in position and turn is not motion; the springs keep swinging."""
@@ -142,22 +154,51 @@ class FleshBody:
         stiffness: float = 1.0,
         damping: float = 1.0,
         acceleration: Sequence[float] = (0.0, 0.0, 0.0),
+        bone_gain: Optional[ArrayLike] = None,
+        bone_stiffness: Optional[ArrayLike] = None,
+        bone_damping: Optional[ArrayLike] = None,
+        teleport_speed: float = 0.0,
+        teleport_forgets: bool = False,
+        slows_with_size: bool = False,
     ) -> None:
-        """How the springs show and what else moves them; ranges as in lmbFleshDirection."""
+        """How the springs show and what else moves them; meaning and ranges as in lmbFleshDirection."""
         direction = lib.lmbDefaultFleshDirection()
         direction.gain, direction.limit = gain, limit
         direction.stiffness, direction.damping = stiffness, damping
         direction.acceleration[:] = acceleration
-        if vertex_gain is not None:
-            gains = np.ascontiguousarray(vertex_gain, np.float32)
-            if gains.shape != (self.model.vertex_count,):
-                raise LimberError(Status.INVALID_ARGUMENT, "vertex_gain: one number for each vertex is needed")
-            direction.vertexGain = gains.ctypes.data
+        direction.teleportSpeed, direction.teleportForgets = teleport_speed, teleport_forgets
+        direction.slowsWithSize = slows_with_size
+        vertices, bones = self.model.vertex_count, self.model.bone_count
+        kept = [
+            self._point(direction, "vertexGain", vertex_gain, vertices),
+            self._point(direction, "boneGain", bone_gain, bones),
+            self._point(direction, "boneStiffness", bone_stiffness, bones),
+            self._point(direction, "boneDamping", bone_damping, bones),
+        ]
         _native.check(lib.lmbFleshBody_Direct(self._pointer, ctypes.byref(direction)), "direct")
+        del kept  # the library has copied them
+
+    @staticmethod
+    def _point(
+        direction: _native.FleshDirection, field: str, values: Optional[ArrayLike], count: int
+    ) -> Optional[NDArray[np.float32]]:
+        """Points the field at the values; the caller keeps what is returned as long as the library reads it."""
+        if values is None:
+            return None
+        array = np.ascontiguousarray(values, np.float32)
+        if array.shape != (count,):
+            raise LimberError(Status.INVALID_ARGUMENT, f"{field}: {count} numbers are needed")
+        setattr(direction, field, array.ctypes.data)
+        return array
 
     def push(self, velocity: Sequence[float]) -> None:
         """The next step begins with a blow: all flesh gains this velocity, m/s in the world."""
         _native.check(lib.lmbFleshBody_Push(self._pointer, (ctypes.c_double * 3)(*velocity)), "push")
+
+    def strike(self, point: Sequence[float], impulse: Sequence[float], radius: float) -> None:
+        """A blow at a place: point in m and impulse in N s, both in the world, spread over a radius in m."""
+        blow = _native.FleshStrike((ctypes.c_double * 3)(*point), (ctypes.c_double * 3)(*impulse), radius)
+        _native.check(lib.lmbFleshBody_Strike(self._pointer, ctypes.byref(blow)), "strike")
 
     def save(self) -> bytes:
         """The state, to be restored into any body of the same model and settings."""

@@ -6,9 +6,11 @@
 #include <math.h>
 #include <string.h>
 
-static const double shortestStep = 1e-9; /* s; less counts as no time: 1 / dt^2 must stay a float */
+/* s; less than the shortest counts as no time, since 1 / dt^2 must stay a float */
+static const double shortestStep = 1e-9, longestStep = 1e300;
 static const float poseLimit = 1e9f;
 static const double positionLimit = 1e12; /* m */
+static const float smallestScale = 1e-3f, largestScale = 1e3f;
 
 /* The springs that a layer runs; false when the model lacks them. */
 static bool ChooseSprings( const lmbFlesh *model, const lmbFleshDef *def, lmbFleshBody *body )
@@ -66,6 +68,9 @@ static void TakeMaps( lmbCarver *carver, lmbFleshBody *body )
 	size_t modes = body->hasModes ? (size_t)body->model->info.modeCount : 0;
 	size_t blocks = body->hasVertexSprings ? (size_t)body->model->softBlockCount : 0;
 	body->vertexRates = lmbCarver_Take( carver, blocks, 2 * lmbLanes * sizeof( float ) );
+	body->modeRates = lmbCarver_Take( carver, modes, 2 * sizeof( double ) );
+	body->participation =
+	    lmbCarver_Take( carver, modes, (size_t)body->model->info.boneCount * sizeof( float ) );
 	for ( int i = 0; i < 2; ++i )
 	{
 		body->maps[i].step = 0.0;
@@ -104,9 +109,13 @@ static void TakeAll( lmbCarver *carver, lmbFleshBody *body )
 	/* Normals read four floats where a vertex has three. */
 	body->positions = lmbCarver_Take( carver, vertices + 1, 3 * sizeof( float ) );
 	if ( !body->def.normals )
+	{
+		body->struck = lmbCarver_Take( carver, vertices, 2 * sizeof( float ) );
 		return;
+	}
 	body->normals = lmbCarver_Take( carver, vertices + lmbTile, 3 * sizeof( float ) );
 	body->normalSums = lmbCarver_Take( carver, vertices + lmbTile, 4 * sizeof( float ) );
+	body->struck = body->normalSums; /* neither lasts longer than a call */
 }
 
 size_t lmbFleshBody_Size( const lmbFlesh *model, const lmbFleshDef *def )
@@ -154,6 +163,12 @@ void lmbFleshBody_Reset( lmbFleshBody *body )
 	memset( body->push, 0, sizeof( body->push ) );
 }
 
+void lmbFleshBody_Appear( lmbFleshBody *body )
+{
+	lmbFleshBody_Reset( body );
+	body->clock->glides = 1;
+}
+
 void lmbFleshBody_Teleport( lmbFleshBody *body )
 {
 	body->clock->teleported = 1;
@@ -173,7 +188,7 @@ typedef struct StateHeader
 
 static StateHeader MakeHeader( const lmbFleshBody *body )
 {
-	return ( StateHeader ){ .magic = UINT64_C( 0x3165746174736c66 ), /* "flstate1" */
+	return ( StateHeader ){ .magic = UINT64_C( 0x3265746174736c66 ), /* "flstate2" */
 	                        .key = body->model->key,
 	                        .bytes = StateBytes( body ),
 	                        .layer = (uint32_t)body->def.layer,
@@ -202,7 +217,11 @@ static bool StateIsSound( const lmbFleshBody *body, const char *state )
 {
 	lmbFleshClock clock;
 	memcpy( &clock, state, sizeof( clock ) );
-	if ( clock.known < 0 || clock.known > 3 || ( clock.paused & ~1 ) != 0 || ( clock.teleported & ~1 ) != 0 )
+	if ( clock.known < 0 || clock.known > 3 || ( clock.paused & ~1 ) != 0 || ( clock.teleported & ~1 ) != 0 ||
+	     ( clock.glides & ~1 ) != 0 || clock.sleep < lmb_sleepAwake || clock.sleep > lmb_sleepWaking )
+		return false;
+	if ( !( clock.slept >= 0.0 ) ||
+	     ( clock.known > 0 && !( clock.scale >= smallestScale && clock.scale <= largestScale ) ) )
 		return false;
 	for ( int i = 0; i < 2; ++i )
 		if ( clock.known >= i + 2 && !( clock.steps[i] >= shortestStep ) )
@@ -250,7 +269,8 @@ static bool PoseIsSound( const lmbFleshBody *body, const lmbFleshPose *pose )
 		sound = sound && fabs( pose->position[i] ) <= positionLimit;
 	for ( int i = 0; i < 4; ++i )
 		sound = sound && fabsf( pose->rotation[i] ) <= poseLimit;
-	return sound;
+	return sound &&
+	       ( pose->scale == 0.0f || ( pose->scale >= smallestScale && pose->scale <= largestScale ) );
 }
 
 static bool SameRotation( const double *a, const double *b )
@@ -262,7 +282,7 @@ static bool SameRotation( const double *a, const double *b )
 }
 
 /* Carries the past along with a turn and a jump that are not motion. */
-static void CarryPast( lmbFleshBody *body, const lmbFleshFrame *frame, double dt )
+static void CarryPast( lmbFleshBody *body, const lmbFleshFrame *frame )
 {
 	lmbFleshClock *clock = body->clock;
 	double turn[9];
@@ -278,9 +298,10 @@ static void CarryPast( lmbFleshBody *body, const lmbFleshFrame *frame, double dt
 		memcpy( clock->rotation, frame->rotation, sizeof( turn ) );
 	}
 	/* In a step that a teleport begins, the body goes on at the speed that it had. */
-	double share = lmbFleshFrame_Moves( frame ) && clock->known > 1 ? dt / clock->steps[0] : 0.0;
+	bool goesOn = lmbFleshFrame_Moves( frame ) && !frame->wakes && clock->known > 1;
+	double share = goesOn ? frame->step / clock->steps[0] : 0.0;
 	for ( int i = 0; i < 3; ++i )
-		clock->position[i] = frame->position[i] - share * clock->increments[0][i];
+		clock->position[i] = frame->position[i] - share * clock->increments[0][i] * frame->scale;
 }
 
 /* What the increments of this step and of the past make of the target's motion. */
@@ -288,8 +309,15 @@ static void FillDrive( const lmbFleshBody *body, lmbFleshFrame *frame )
 {
 	const lmbFleshClock *clock = body->clock;
 	double steps[3] = { frame->step, clock->steps[0], clock->steps[1] };
+	double forceScale = lmbFleshBody_ForceScale( body, frame->scale );
+	double speedScale = lmbFleshBody_SpeedScale( body, frame->scale );
 	lmbTargetWeights weights;
-	lmbTarget_Weights( body->def.interpolation, steps, clock->known + 1, &weights );
+	if ( frame->wakes )
+		memset( &weights, 0, sizeof( weights ) );
+	else if ( clock->glides )
+		lmbTarget_WeightsGliding( body->def.interpolation, steps, clock->known + 1, &weights );
+	else
+		lmbTarget_Weights( body->def.interpolation, steps, clock->known + 1, &weights );
 	double start = 0.0, end = 0.0;
 	for ( int i = 0; i < 3; ++i ) /* from weights of places to weights of the increments between them */
 	{
@@ -300,20 +328,34 @@ static void FillDrive( const lmbFleshBody *body, lmbFleshFrame *frame )
 	}
 	for ( int axis = 0; axis < 3; ++axis )
 	{
-		double e0 = frame->position[axis] - clock->position[axis];
+		double e0 = ( frame->position[axis] - clock->position[axis] ) / frame->scale;
 		double e1 = clock->increments[0][axis], e2 = clock->increments[1][axis];
 		frame->increment[axis] = e0;
 		frame->startOrigin[axis] =
 		    frame->startWeights[0] * e0 + frame->startWeights[1] * e1 + frame->startWeights[2] * e2;
 		frame->endOrigin[axis] =
 		    frame->endWeights[0] * e0 + frame->endWeights[1] * e1 + frame->endWeights[2] * e2;
-		/* A force on all flesh is an acceleration of the bones the other way. A linear target knows jumps of
-		 * velocity alone. */
-		double force = body->acceleration[axis] + body->push[axis] / frame->step;
+		/* A force on all flesh is an acceleration of the bones the other way. One that changes goes evenly
+		 * from the last frame's to this one's. A linear target knows jumps of velocity alone. */
+		double first = clock->force[axis] * forceScale, last = body->acceleration[axis] * forceScale;
+		double push = body->push[axis] * speedScale / frame->step;
 		bool jumps = body->def.interpolation == lmb_targetLinear;
-		frame->startOrigin[axis] -= jumps ? force * frame->step : force;
-		frame->endOrigin[axis] -= jumps ? 0.0 : force;
+		frame->startOrigin[axis] -= jumps ? ( 0.5 * ( first + last ) + push ) * frame->step : first + push;
+		frame->endOrigin[axis] -= jumps ? 0.0 : last + push;
 	}
+}
+
+/* A body that wakes makes up for the time that it slept. */
+static void FindStep( const lmbFleshBody *body, double dt, lmbFleshFrame *frame )
+{
+	const lmbFleshClock *clock = body->clock;
+	if ( clock->known == 0 || clock->paused )
+		return;
+	double time = body->slowsWithSize ? dt / frame->scale : dt;
+	frame->wakes = clock->sleep == lmb_sleepWaking;
+	if ( frame->wakes )
+		time += clock->slept;
+	frame->step = time < shortestStep ? 0.0 : time < longestStep ? time : longestStep;
 }
 
 static void FillFrame( lmbFleshBody *body, const lmbFleshPose *pose, double dt, lmbFleshFrame *frame )
@@ -326,9 +368,19 @@ static void FillFrame( lmbFleshBody *body, const lmbFleshPose *pose, double dt, 
 	lmbQuaternion_Normalize( quaternion );
 	lmbQuaternion_ToMatrix( quaternion, frame->rotation );
 	memcpy( frame->position, pose->position, sizeof( frame->position ) );
-	frame->step = clock->known > 0 && !clock->paused && dt >= shortestStep ? dt : 0.0;
-	if ( clock->known > 0 && ( clock->teleported || !lmbFleshFrame_Moves( frame ) ) )
-		CarryPast( body, frame, dt );
+	frame->scale = pose->scale == 0.0f ? 1.0 : pose->scale;
+	FindStep( body, dt, frame );
+	if ( lmbFleshBody_JumpsFar( body, frame, dt ) )
+	{
+		if ( body->teleportForgets )
+		{
+			lmbFleshBody_Appear( body );
+			frame->step = 0.0;
+		}
+		clock->teleported = 1;
+	}
+	if ( clock->known > 0 && ( clock->teleported || frame->wakes || !lmbFleshFrame_Moves( frame ) ) )
+		CarryPast( body, frame );
 	if ( lmbFleshFrame_Moves( frame ) )
 		FillDrive( body, frame );
 }
@@ -336,18 +388,34 @@ static void FillFrame( lmbFleshBody *body, const lmbFleshPose *pose, double dt, 
 void lmbFleshBody_End( lmbFleshBody *body, const lmbFleshFrame *frame )
 {
 	lmbFleshClock *clock = body->clock;
-	if ( lmbFleshFrame_Moves( frame ) )
+	bool moves = lmbFleshFrame_Moves( frame );
+	if ( moves && frame->wakes )
+	{
+		clock->known = 1;
+		clock->glides = 1;
+	}
+	else if ( moves )
 	{
 		clock->steps[1] = clock->steps[0];
 		clock->steps[0] = frame->step;
 		memcpy( clock->increments[1], clock->increments[0], sizeof( frame->increment ) );
 		memcpy( clock->increments[0], frame->increment, sizeof( frame->increment ) );
 		clock->known += clock->known < 3;
-		memset( body->push, 0, sizeof( body->push ) );
+		clock->glides = clock->glides && clock->known < 3;
 	}
-	else if ( clock->known == 0 )
+	if ( moves || clock->known == 0 )
+		memcpy( clock->force, body->acceleration, sizeof( clock->force ) );
+	if ( moves )
+		memset( body->push, 0, sizeof( body->push ) );
+	if ( clock->known == 0 )
 		clock->known = 1;
+	if ( moves || !clock->paused )
+	{
+		clock->sleep = lmb_sleepAwake;
+		clock->slept = 0.0;
+	}
 	clock->teleported = 0;
+	clock->scale = frame->scale;
 	memcpy( clock->position, frame->position, sizeof( frame->position ) );
 	memcpy( clock->rotation, frame->rotation, sizeof( frame->rotation ) );
 }
@@ -372,7 +440,7 @@ lmbStatus lmbFleshBody_Begin( lmbFleshBody *body, const lmbFleshPose *pose, doub
 	if ( pose == NULL || !PoseIsSound( body, pose ) || !( dt >= 0.0 && dt <= 1e300 ) )
 		return lmb_statusInvalidArgument;
 	FillFrame( body, pose, dt, frame );
-	*maps = lmbFleshFrame_Moves( frame ) ? lmbFleshBody_FindMaps( body, dt ) : NULL;
+	*maps = lmbFleshFrame_Moves( frame ) ? lmbFleshBody_FindMaps( body, frame->step ) : NULL;
 	return lmb_statusOk;
 }
 
@@ -380,6 +448,8 @@ lmbStatus lmbFleshBody_Step( lmbFleshBody *body, const lmbFleshPose *pose, doubl
 {
 	lmbFleshFrame frame;
 	const lmbFleshMaps *maps;
+	if ( body->clock->sleep == lmb_sleepAsleep )
+		return lmbFleshBody_Doze( body, dt, shape );
 	lmbStatus status = lmbFleshBody_Begin( body, pose, dt, &frame, &maps );
 	if ( status != lmb_statusOk )
 		return status;

@@ -15,12 +15,25 @@ typedef struct lmbFleshClock
 {
 	int32_t known; /* frames in the signals' past, 0 .. 3; 0: asleep */
 	int32_t paused, teleported;
+	int32_t sleep;           /* lmbSleep */
+	int32_t glides;          /* before the oldest known frame the target moved evenly; else it stood still */
 	int32_t unused;          /* keeps the doubles aligned; 0 */
 	double steps[2];         /* s, of the increments e1 and e2 */
-	double position[3];      /* m, at the last frame */
-	double increments[2][3]; /* m, of the position: e1, e2 */
+	double position[3];      /* m, at the last frame, world */
+	double increments[2][3]; /* m, of the position, on the body's own scale: e1, e2 */
 	double rotation[9];      /* model space to world, at the last frame */
+	double scale;            /* of model space in the world, at the last frame */
+	double force[3];         /* m/s^2, world: the direction's acceleration at the last frame */
+	double slept;            /* s */
 } lmbFleshClock;
+
+/* Waking: the next step that takes time makes up for the time slept. */
+typedef enum lmbSleep
+{
+	lmb_sleepAwake = 0,
+	lmb_sleepAsleep = 1,
+	lmb_sleepWaking = 2
+} lmbSleep;
 
 /* The springs' maps of one length of step. */
 typedef struct lmbFleshMaps
@@ -41,9 +54,16 @@ struct lmbFleshBody
 	/* Direction (flesh_direction.c). */
 	bool directed; /* displacement has gains or a limit */
 	float perLimit;
+	bool slowsWithSize;
+	bool regional; /* bones have stiffness or damping of their own */
+	bool teleportForgets;
+	double teleportSpeed; /* m/s; 0: none */
 	double stiffness, damping, acceleration[3], push[3];
-	float *gains; /* (softBlockCount x lmbLanes) */
+	float *gains;         /* (softBlockCount x lmbLanes) */
+	float *participation; /* (modeCount x boneCount) of each bone's region in a mode, rows sum to 1 */
+	bool participationKnown;
 
+	double *modeRates;  /* (modeCount x 2) stiffness and damping as directed */
 	float *vertexRates; /* (softBlockCount x 2 x lmbLanes) stiffness and damping; stiffness -1: no vertex */
 
 	/* State, one run of memory from stateBegin, doubles before floats. World axes, relative to position. */
@@ -74,6 +94,7 @@ struct lmbFleshBody
 	float *nextLogs;            /* (modePad) log ratios of this frame */
 	float *positions, *normals; /* (vertexCount x 3) m, model space */
 	float *normalSums;          /* lmbNormals */
+	float *struck;              /* (2 x vertexCount) of a strike: weight, and weight times area */
 };
 
 /* Planes of a block's state, each lmbLanes long: three coordinates of displacement, its velocity, the still
@@ -93,9 +114,11 @@ enum
  * acceleration at its start and end, or the jump of velocity (target.h). */
 typedef struct lmbFleshFrame
 {
-	double step;                           /* s; 0: no motion */
+	double step;                           /* s, in the springs' own time; 0: no motion */
+	bool wakes;                            /* the step makes up for time slept */
+	double scale;                          /* of model space in the world */
 	double rotation[9];                    /* model space to world */
-	double position[3], increment[3];      /* m; increment since the last frame */
+	double position[3], increment[3];      /* m, world; increment since the last frame, on the body's scale */
 	double startWeights[3], endWeights[3]; /* of this step's increment, e1, e2 */
 	double startOrigin[3], endOrigin[3];   /* the same of the position itself */
 } lmbFleshFrame;
@@ -104,8 +127,9 @@ typedef struct lmbFleshFrame
  * lmbFleshBody_Step refuses; *maps is NULL in a frame without motion. */
 lmbStatus lmbFleshBody_Begin( lmbFleshBody *body, const lmbFleshPose *pose, double dt, lmbFleshFrame *frame,
                               const lmbFleshMaps **maps );
-/* flesh_maps.c: springs as the maps' kernel reads them, once; and the maps of a step of dt > 0. */
-void lmbFleshBody_FillRates( lmbFleshBody *body );
+/* flesh_maps.c: springs as directed, as the maps' kernel reads them; bones' own factors are Nullable. And the
+ * maps of a step of dt > 0. */
+void lmbFleshBody_FillRates( lmbFleshBody *body, const float *boneStiffness, const float *boneDamping );
 const lmbFleshMaps *lmbFleshBody_FindMaps( lmbFleshBody *body, double dt );
 /* flesh_pose.c: bones of the frame to palette, nextBones and the rotations; features. */
 void lmbFleshBody_PlaceBones( lmbFleshBody *body, const lmbFleshPose *pose, const lmbFleshFrame *frame );
@@ -122,6 +146,22 @@ void lmbFleshBody_End( lmbFleshBody *body, const lmbFleshFrame *frame );
 
 /* flesh_pose.c: turns the whole past by a 3x3 rotation of the world. */
 void lmbFleshBody_Turn( lmbFleshBody *body, const double *turn );
+
+/* flesh_sleep.c: a step of a body that sleeps. */
+lmbStatus lmbFleshBody_Doze( lmbFleshBody *body, double dt, lmbFleshShape *shape );
+/* flesh_direction.c: whether a step of dt seconds jumps so far that the direction takes it for no motion. */
+bool lmbFleshBody_JumpsFar( const lmbFleshBody *body, const lmbFleshFrame *frame, double dt );
+/* m/s^2 and m/s of the world as the body's springs count them, on its own scale and in its own time. */
+double lmbFleshBody_ForceScale( const lmbFleshBody *body, double scale );
+double lmbFleshBody_SpeedScale( const lmbFleshBody *body, double scale );
+
+/* flesh_regions.c: a mode's shape at the vertices of a soft block, bind axes, out (3 x lmbLanes). */
+void lmbFleshBlock_Mode( const lmbFlesh *model, int block, int mode, float *out );
+/* Mean of values (boneCount) over the bones of a lane's vertex, by their weights; lane counts through all
+ * soft blocks. */
+double lmbFleshLane_BoneMean( const lmbFlesh *model, int lane, const float *values );
+/* The same over a mode's region, by where the mode moves. */
+double lmbFleshBody_ModeMean( lmbFleshBody *body, int mode, const float *values );
 
 static inline bool lmbFleshFrame_Moves( const lmbFleshFrame *frame )
 {

@@ -2,14 +2,35 @@
 
 #include <string.h>
 
-void lmbFleshBody_FillRates( lmbFleshBody *body )
+static void FillModeRates( lmbFleshBody *body, const float *boneStiffness, const float *boneDamping )
 {
+	for ( int m = 0; m < body->model->info.modeCount && body->hasModes; ++m )
+	{
+		double *rates = body->modeRates + 2 * (size_t)m;
+		const double *springs = body->modeSprings + 2 * (size_t)m;
+		rates[0] = body->stiffness * springs[0];
+		rates[1] = body->damping * springs[1];
+		if ( boneStiffness != NULL )
+			rates[0] *= lmbFleshBody_ModeMean( body, m, boneStiffness );
+		if ( boneDamping != NULL )
+			rates[1] *= lmbFleshBody_ModeMean( body, m, boneDamping );
+	}
+}
+
+void lmbFleshBody_FillRates( lmbFleshBody *body, const float *boneStiffness, const float *boneDamping )
+{
+	FillModeRates( body, boneStiffness, boneDamping );
 	for ( int i = 0; body->hasVertexSprings && i < body->model->softBlockCount * lmbLanes; ++i )
 	{
 		float *rates = body->vertexRates + (size_t)( i / lmbLanes ) * 2 * lmbLanes + i % lmbLanes;
 		int v = body->model->order[i];
-		rates[0] = v < 0 ? -1.0f : (float)( body->stiffness * body->vertexSprings[2 * (size_t)v] );
-		rates[lmbLanes] = v < 0 ? 0.0f : (float)( body->damping * body->vertexSprings[2 * (size_t)v + 1] );
+		double stiffness = body->stiffness, damping = body->damping;
+		if ( boneStiffness != NULL && v >= 0 )
+			stiffness *= lmbFleshLane_BoneMean( body->model, i, boneStiffness );
+		if ( boneDamping != NULL && v >= 0 )
+			damping *= lmbFleshLane_BoneMean( body->model, i, boneDamping );
+		rates[0] = v < 0 ? -1.0f : (float)( stiffness * body->vertexSprings[2 * (size_t)v] );
+		rates[lmbLanes] = v < 0 ? 0.0f : (float)( damping * body->vertexSprings[2 * (size_t)v + 1] );
 	}
 }
 
@@ -70,8 +91,7 @@ static void FillMaps( const lmbFleshBody *body, double dt, lmbFleshMaps *maps )
 	const lmbFlesh *model = body->model;
 	maps->step = dt;
 	for ( int m = 0; m < model->info.modeCount && body->hasModes && !body->followsPose; ++m )
-		lmbSpringMap_Make( body->stiffness * body->modeSprings[2 * m],
-		                   body->damping * body->modeSprings[2 * m + 1], dt, &maps->modes[m] );
+		lmbSpringMap_Make( body->modeRates[2 * m], body->modeRates[2 * m + 1], dt, &maps->modes[m] );
 	for ( int b = 0; b < model->softBlockCount && body->hasVertexSprings; ++b )
 		FillBlockMaps( body, b, dt, maps->vertices + (size_t)b * lmbSpringPlanes * lmbLanes );
 }

@@ -107,10 +107,9 @@ static void StepOscillators( lmbFleshBody *body, const lmbFleshFrame *frame, con
 		double scale = 1.0;
 		if ( body->followsPose )
 		{
-			const double *spring = body->modeSprings + 2 * m;
+			const double *spring = body->modeRates + 2 * m;
 			double log = 0.5 * ( body->modeLogs[m] + body->nextLogs[m] );
-			scale = lmbSpringMap_MakeScaled( body->stiffness * spring[0], body->damping * spring[1], log,
-			                                 frame->step, &own );
+			scale = lmbSpringMap_MakeScaled( spring[0], spring[1], log, frame->step, &own );
 			map = &own;
 		}
 		double x = q[m], y = jumps ? v[m] - start / scale : v[m];

@@ -33,5 +33,9 @@ typedef struct lmbTargetWeights
  * still before the oldest, and the weights of frames not known are 0. With one frame all are 0. */
 void lmbTarget_Weights( lmbTargetInterpolation interpolation, const double *steps, int known,
                         lmbTargetWeights *weights );
+/* The same for a target that moved on evenly before the oldest frame, as it did in the first known step: for
+ * one that was not watched until then. With two frames all weights are 0. */
+void lmbTarget_WeightsGliding( lmbTargetInterpolation interpolation, const double *steps, int known,
+                               lmbTargetWeights *weights );
 
 #endif

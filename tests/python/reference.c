@@ -38,6 +38,7 @@ static void PrintFlesh( void )
 	FIELD( FleshPose, bones );
 	FIELD( FleshPose, position );
 	FIELD( FleshPose, rotation );
+	FIELD( FleshPose, scale );
 	SIZE( FleshShape );
 	FIELD( FleshShape, positions );
 	FIELD( FleshShape, normals );
@@ -48,6 +49,16 @@ static void PrintFlesh( void )
 	FIELD( FleshDirection, stiffness );
 	FIELD( FleshDirection, damping );
 	FIELD( FleshDirection, acceleration );
+	FIELD( FleshDirection, boneGain );
+	FIELD( FleshDirection, boneStiffness );
+	FIELD( FleshDirection, boneDamping );
+	FIELD( FleshDirection, teleportSpeed );
+	FIELD( FleshDirection, teleportForgets );
+	FIELD( FleshDirection, slowsWithSize );
+	SIZE( FleshStrike );
+	FIELD( FleshStrike, point );
+	FIELD( FleshStrike, impulse );
+	FIELD( FleshStrike, radius );
 }
 
 static void PrintLimb( void )

@@ -130,6 +130,35 @@ def test_flesh_is_directed(flesh_path):
     assert np.abs(rested - still.step(*flesh_frame(model, 3))).max() < 1e-6
 
 
+def test_flesh_regions_sizes_sleep_and_blows(flesh_path):
+    model = limber.FleshModel(flesh_path)
+    small, large, hit = model.body(), model.body(), model.body()
+    whole, regions = model.body(), model.body()
+    whole.direct(gain=0.5, stiffness=2.0, damping=3.0)
+    ones = np.ones(model.bone_count)
+    regions.direct(bone_gain=0.5 * ones, bone_stiffness=2.0 * ones, bone_damping=3.0 * ones)
+    for n in range(10):
+        bones, dt, position, rotation = flesh_frame(model, n)
+        a = small.step(bones, dt, position, rotation)
+        b = large.step(bones, dt, np.multiply(position, 10.0), rotation, 10.0)
+        assert np.abs(a - b).max() < 1e-5
+        c, d = whole.step(bones, dt, position, rotation), regions.step(bones, dt, position, rotation)
+        assert np.abs(c - d).max() < 1e-5
+        hit.step(bones, dt, position, rotation)
+    with pytest.raises(limber.LimberError):
+        hit.direct(bone_damping=np.ones(model.bone_count + 1))
+    frame = flesh_frame(model, 10)
+    hit.strike(position, (50.0, 0.0, 0.0), 10.0)
+    assert np.abs(hit.step(*frame) - small.step(*frame)).max() > 1e-5
+    hit.sleep()
+    shown = hit.step(*flesh_frame(model, 11)).copy()
+    assert (shown == hit.step(*flesh_frame(model, 12))).all()
+    hit.sleep(False)
+    hit.appear()
+    still = model.body(layer=limber.Layer.NONE)
+    assert np.abs(hit.step(*frame) - still.step(*frame)).max() < 1e-6
+
+
 def test_inverse_undoes_acceleration(limb_path):
     model = limber.LimbModel(limb_path)
     assert model.kind == limber.LimbKind.LAGRANGIAN

@@ -123,6 +123,41 @@ static void StandsStillBefore( void **state )
 	}
 }
 
+/* Frames before the oldest known one that a target in even motion would have had. */
+static void GlidesBefore( void **state )
+{
+	(void)state;
+	checkSeed = 3;
+	lmbRandom random = lmbRandom_Seed( checkSeed, 0 );
+	for ( int i = 0; i < 200; ++i )
+		for ( int known = 1; known <= 4; ++known )
+		{
+			lmbTargetInterpolation interpolation = (lmbTargetInterpolation)( i % 2 );
+			double steps[3], places[lmbTargetFrames] = { 0 };
+			RandomSteps( &random, steps );
+			for ( int j = 0; j < known; ++j )
+				places[j] = lmbRandom_Uniform( &random );
+			lmbTargetWeights part, full;
+			lmbTarget_WeightsGliding( interpolation, steps, known, &part );
+			for ( int j = known; j < lmbTargetFrames && known > 1; ++j )
+			{
+				steps[j - 1] = steps[known - 2];
+				places[j] = 2.0 * places[j - 1] - places[j - 2];
+			}
+			for ( int j = known; j < 4; ++j )
+				CHECK( part.start[j] == 0.0 && part.end[j] == 0.0 );
+			if ( known == 1 )
+				for ( int j = 0; j < 4; ++j )
+					CHECK( part.start[j] == 0.0 && part.end[j] == 0.0 );
+			else
+			{
+				lmbTarget_Weights( interpolation, steps, 4, &full );
+				CHECK_NEAR( Apply( part.start, places ), Apply( full.start, places ), 1e-8 );
+				CHECK_NEAR( Apply( part.end, places ), Apply( full.end, places ), 1e-8 );
+			}
+		}
+}
+
 /* Six sines from 0.7 to 5.2 Hz, weighted by 1 / f^2, coming up smoothly from rest, and its acceleration. */
 static double Motion( double t )
 {
@@ -208,8 +243,8 @@ static void CubicBeatsLinear( void **state )
 int main( void )
 {
 	const struct CMUnitTest tests[] = {
-	    CHECK_TEST( ParabolasAreExact ), CHECK_TEST( TheCurveIsC1 ),     CHECK_TEST( HitchesStayBounded ),
-	    CHECK_TEST( StandsStillBefore ), CHECK_TEST( CubicBeatsLinear ),
+	    CHECK_TEST( ParabolasAreExact ), CHECK_TEST( TheCurveIsC1 ), CHECK_TEST( HitchesStayBounded ),
+	    CHECK_TEST( StandsStillBefore ), CHECK_TEST( GlidesBefore ), CHECK_TEST( CubicBeatsLinear ),
 	};
 	return CHECK_RUN( tests );
 }
