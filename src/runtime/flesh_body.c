@@ -108,14 +108,11 @@ static void TakeAll( lmbCarver *carver, lmbFleshBody *body )
 	body->still = lmbCarver_Take( carver, stillBlocks, 3 * lmbLanes * sizeof( float ) );
 	/* Normals read four floats where a vertex has three. */
 	body->positions = lmbCarver_Take( carver, vertices + 1, 3 * sizeof( float ) );
+	body->struck = lmbCarver_Take( carver, vertices, 2 * sizeof( float ) );
 	if ( !body->def.normals )
-	{
-		body->struck = lmbCarver_Take( carver, vertices, 2 * sizeof( float ) );
 		return;
-	}
-	body->normals = lmbCarver_Take( carver, vertices + lmbTile, 3 * sizeof( float ) );
+	body->normals = lmbCarver_Take( carver, vertices + lmbTile + 1, 3 * sizeof( float ) );
 	body->normalSums = lmbCarver_Take( carver, vertices + lmbTile, 4 * sizeof( float ) );
-	body->struck = body->normalSums; /* neither lasts longer than a call */
 }
 
 size_t lmbFleshBody_Size( const lmbFlesh *model, const lmbFleshDef *def )
@@ -424,10 +421,14 @@ void lmbFleshBody_FillNormals( lmbFleshBody *body )
 {
 	const lmbFlesh *model = body->model;
 	lmbNormals mesh = { .vertexCount = model->info.vertexCount,
-	                    .triangleCount = model->info.triangleCount,
+	                    .stripCount = model->stripCount,
 	                    .seamCount = model->seamCount,
-	                    .triangles = model->normalTriangles,
+	                    .runCount = model->runCount,
+	                    .strips = model->strips,
 	                    .seams = model->seams,
+	                    .runs = model->runs,
+	                    .turned = model->turned,
+	                    .palette = body->palette,
 	                    .positions = body->positions,
 	                    .sums = body->normalSums,
 	                    .normals = body->normals };

@@ -93,7 +93,7 @@ struct lmbFleshBody
 	float *modeAmounts[3];      /* (modePad) amplitudes, and forcing at start and end */
 	float *nextLogs;            /* (modePad) log ratios of this frame */
 	float *positions, *normals; /* (vertexCount x 3) m, model space */
-	float *normalSums;          /* lmbNormals */
+	float *normalSums;          /* lmbNormals; zeros between steps */
 	float *struck;              /* (2 x vertexCount) of a strike: weight, and weight times area */
 };
 
@@ -137,7 +137,9 @@ void lmbFleshBody_PlaceBones( lmbFleshBody *body, const lmbFleshPose *pose, cons
 void lmbFleshBody_RunNetwork( lmbFleshBody *body );
 /* flesh_modes.c: forcing, and a step of the modes; modeAmounts is filled. */
 void lmbFleshBody_StepModes( lmbFleshBody *body, const lmbFleshFrame *frame, const lmbFleshMaps *maps );
-/* flesh_vertices.c: shapes, and a step of the vertices' springs; positions is filled. */
+/* flesh_vertices.c: a block's bones, with this frame's palette. */
+lmbSkin lmbFleshBody_Skin( const lmbFleshBody *body, int block );
+/* Shapes, and a step of the vertices' springs; positions is filled. */
 void lmbFleshBody_StepVertices( lmbFleshBody *body, const lmbFleshFrame *frame, const lmbFleshMaps *maps );
 
 void lmbFleshBody_FillNormals( lmbFleshBody *body );

@@ -1,5 +1,7 @@
 #include "flesh_model.h"
 
+#include "flesh_mesh.h"
+
 #include <string.h>
 
 static int Larger( int a, int b )
@@ -20,6 +22,7 @@ typedef struct Packing
 	const lmbFleshFile *file;
 	int32_t *place; /* (vertexCount) block * lmbLanes + lane of each vertex */
 	bool twice;     /* soft_order names a vertex twice */
+	uint64_t most;  /* how far scratch reaches */
 } Packing;
 
 static void PackNames( Packing *packing )
@@ -137,7 +140,12 @@ static void FillBlock( const Packing *packing, int block )
 	const int32_t *order = model->order + (size_t)block * lmbLanes;
 	int used = 1;
 	for ( int lane = 0; lane < lmbLanes; ++lane )
-		used = order[lane] < 0 ? used : Larger( used, CountBones( file, order[lane] ) );
+	{
+		int own = order[lane] < 0 ? 1 : CountBones( file, order[lane] );
+		uint8_t *tile = model->tiles + ( (size_t)block * lmbLanes + (size_t)lane ) / lmbTile;
+		used = Larger( used, own );
+		*tile = (uint8_t)( lane % lmbTile == 0 ? own : Larger( *tile, own ) );
+	}
 	size_t first = (size_t)model->blockBones[block] * lmbLanes;
 	model->blockBones[block + 1] = model->blockBones[block] + used;
 	for ( int lane = 0; lane < lmbLanes; ++lane )
@@ -171,6 +179,7 @@ static void PackSkin( Packing *packing )
 	uint16_t *bones = lmbCarver_Take( carver, bonesPerLane, lmbLanes * sizeof( uint16_t ) );
 	float *weights = lmbCarver_Take( carver, bonesPerLane, lmbLanes * sizeof( float ) );
 	int32_t *blockBones = lmbCarver_Take( carver, (uint64_t)blocks + 1, sizeof( int32_t ) );
+	uint8_t *tiles = lmbCarver_Take( carver, lanes / lmbTile, sizeof( uint8_t ) );
 	packing->place = lmbCarver_Take( carver, (uint64_t)packing->file->vertexCount, sizeof( int32_t ) );
 	if ( model == NULL || order == NULL || packing->place == NULL )
 		return;
@@ -181,48 +190,11 @@ static void PackSkin( Packing *packing )
 	model->bones = bones;
 	model->weights = weights;
 	model->blockBones = blockBones;
+	model->tiles = tiles;
 	blockBones[0] = 0;
 	FillOrder( packing );
 	for ( int block = 0; block < blocks; ++block )
 		FillBlock( packing, block );
-}
-
-/* Triangles in so many strands that advance side by side, so that two that share a vertex are seldom near
- * each other. */
-static void FillTriangles( const lmbFleshFile *file, int32_t *triangles )
-{
-	enum
-	{
-		strands = 8
-	};
-	int length = ( file->triangleCount + strands - 1 ) / strands;
-	for ( int i = 0; i < length; ++i )
-		for ( int64_t t = i; t < file->triangleCount; t += length, triangles += 3 )
-			memcpy( triangles, file->triangles + 3 * t, 3 * sizeof( *triangles ) );
-}
-
-static void PackMesh( Packing *packing )
-{
-	const lmbFleshFile *file = packing->file;
-	lmbFlesh *model = packing->model;
-	int seams = 0;
-	for ( int v = 0; v < file->vertexCount; ++v )
-		seams += file->groups[v] != v;
-	int32_t *triangles =
-	    lmbCarver_Take( &packing->carver, (uint64_t)file->triangleCount, 3 * sizeof( int32_t ) );
-	int32_t *pairs = lmbCarver_Take( &packing->carver, (uint64_t)seams, 2 * sizeof( int32_t ) );
-	if ( model == NULL || triangles == NULL || pairs == NULL )
-		return;
-	model->normalTriangles = triangles;
-	model->seams = pairs;
-	model->seamCount = seams;
-	FillTriangles( file, triangles );
-	for ( int v = 0; v < file->vertexCount; ++v )
-		if ( file->groups[v] != v )
-		{
-			*pairs++ = v;
-			*pairs++ = file->groups[v];
-		}
 }
 
 /* Copies rows of inputs from (outputs x stride) to (inputs x pad), zero beyond outputs. */
@@ -452,7 +424,7 @@ static lmbFleshInfo MakeInfo( const lmbFleshFile *file )
 /* Packs into memory, or with memory NULL finds the bytes needed (0: more than fits in size_t). */
 static size_t Pack( const lmbFleshFile *file, void *memory )
 {
-	Packing packing = { { memory, 0 }, NULL, file, NULL, false };
+	Packing packing = { { memory, 0 }, NULL, file, NULL, false, 0 };
 	packing.model = lmbCarver_Take( &packing.carver, 1, sizeof( lmbFlesh ) );
 	lmbFlesh *model = packing.model;
 	if ( model != NULL )
@@ -474,10 +446,11 @@ static size_t Pack( const lmbFleshFile *file, void *memory )
 	}
 	PackNames( &packing );
 	PackSkin( &packing );
-	PackMesh( &packing );
+	lmbFleshMesh_Pack( &packing.carver, file, model, &packing.most );
 	PackNetwork( &packing );
 	PackModes( &packing );
-	return packing.carver.used <= SIZE_MAX / 2 && !packing.twice ? (size_t)packing.carver.used : 0;
+	uint64_t size = packing.carver.used > packing.most ? packing.carver.used : packing.most;
+	return size <= SIZE_MAX / 2 && !packing.twice ? (size_t)size : 0;
 }
 
 size_t lmbFlesh_Size( const void *data, size_t size )

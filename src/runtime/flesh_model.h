@@ -46,8 +46,12 @@ struct lmbFlesh
 	float *weights;
 	int32_t *blockBones; /* (blockCount + 1) bones per lane in all blocks before */
 
-	int seamCount;
-	int32_t *normalTriangles, *seams; /* lmbNormals */
+	uint8_t *tiles; /* (blockCount x lmbLanes / lmbTile) bones that a tile's vertices need */
+
+	int seamCount, runCount, stripCount; /* lmbNormals */
+	int32_t *seams, *strips;
+	lmbTurned *turned;
+	lmbTurnedRun *runs;
 
 	lmbFleshRegion *regions; /* (regionCount) */
 	int coefficientPadMax, hiddenPadMax, regionFeatureMax;

@@ -53,13 +53,7 @@ static void PlaceLastBones( lmbFleshBody *body )
  * alike; and with modes how the skin lay. */
 static void LocateBlock( const lmbFleshBody *body, int block, float *places, float *quaternions )
 {
-	const lmbFlesh *model = body->model;
-	size_t first = (size_t)model->blockBones[block] * lmbLanes;
-	lmbSkin skin = { .palette = body->palette,
-	                 .bones = model->bones + first,
-	                 .weights = model->weights + first,
-	                 .used = model->blockBones[block + 1] - model->blockBones[block],
-	                 .rest = model->rest + (size_t)block * 3 * lmbLanes };
+	lmbSkin skin = lmbFleshBody_Skin( body, block );
 	if ( body->hasModes )
 		body->kernels->skin( &skin, places, quaternions );
 	if ( !body->hasVertexSprings )

@@ -15,7 +15,7 @@ typedef struct Work
 	Vectors moved; /* by the springs, model space */
 } Work;
 
-static lmbSkin GetSkin( const lmbFleshBody *body, int block )
+lmbSkin lmbFleshBody_Skin( const lmbFleshBody *body, int block )
 {
 	const lmbFlesh *model = body->model;
 	size_t first = (size_t)model->blockBones[block] * lmbLanes;
@@ -23,6 +23,7 @@ static lmbSkin GetSkin( const lmbFleshBody *body, int block )
 	                    .bones = model->bones + first,
 	                    .weights = model->weights + first,
 	                    .used = model->blockBones[block + 1] - model->blockBones[block],
+	                    .tiles = model->tiles + (size_t)block * ( lmbLanes / lmbTile ),
 	                    .rest = model->rest + (size_t)block * 3 * lmbLanes };
 }
 
@@ -158,7 +159,7 @@ static void SoftBlock( lmbFleshBody *body, int block, const lmbFleshFrame *frame
 {
 	const lmbKernels *kernels = body->kernels;
 	const float *quaternions = work->quaternions;
-	lmbSkin skin = GetSkin( body, block );
+	lmbSkin skin = lmbFleshBody_Skin( body, block );
 	kernels->skin( &skin, work->skinned, work->quaternions );
 	if ( body->def.network )
 	{
@@ -195,7 +196,7 @@ void lmbFleshBody_StepVertices( lmbFleshBody *body, const lmbFleshFrame *frame, 
 		SoftBlock( body, block, frame, maps, &work );
 	for ( int block = body->model->softBlockCount; block < body->model->blockCount; ++block )
 	{
-		lmbSkin skin = GetSkin( body, block );
+		lmbSkin skin = lmbFleshBody_Skin( body, block );
 		body->kernels->skinRigid( &skin, body->model->order + (size_t)block * lmbLanes, body->positions );
 	}
 }

@@ -5,6 +5,7 @@
 #include "base/random.h"
 #include "runtime/kernels/kernels.h"
 #include "runtime/springs.h"
+#include "runtime/strips.h"
 
 #include <stdlib.h>
 
@@ -166,11 +167,14 @@ static void Skin( const lmbKernels *kernels, Case *c, lmbRandom *random )
 			    c->in[j * lmbBoneFloats + lmbBoneQuaternion + i % 4];
 	for ( int used = 1; used <= 4; ++used )
 	{
+		const uint8_t tiles[lmbLanes / lmbTile] = { 1, (uint8_t)used, (uint8_t)( ( used + 1 ) / 2 ),
+		                                            (uint8_t)used };
 		float *out = c->out + ( used - 1 ) * 12 * lmbLanes;
 		lmbSkin skin = { .palette = c->in,
 		                 .bones = names,
 		                 .weights = c->in + bones * lmbBoneFloats,
 		                 .used = used,
+		                 .tiles = tiles,
 		                 .rest = c->in + bones * lmbBoneFloats + lmbLanes * 4 };
 		kernels->skin( &skin, out, out + block );
 		kernels->skinRigid( &skin, order, out + 8 * lmbLanes );
@@ -274,22 +278,46 @@ static void Maps( const lmbKernels *kernels, Case *c, lmbRandom *random )
 	}
 }
 
+/* Random triangles in a row of strips, seams, and vertices that turn with a bone. */
 static void Normals( const lmbKernels *kernels, Case *c, lmbRandom *random )
 {
-	int32_t triangles[3 * triangleCount];
+	enum
+	{
+		turnedCount = 5
+	};
+	int32_t triangles[3 * triangleCount], row[5 * triangleCount + 4];
+	int32_t heads[vertexCount], next[3 * triangleCount], stamps[triangleCount];
+	bool wanted[triangleCount];
 	const int32_t seams[4] = { 30, 11, 76, 11 };
 	for ( int i = 0; i < 3 * triangleCount; ++i )
 		triangles[i] = (int32_t)lmbRandom_Below( random, vertexCount - 2 ); /* the last ones have no area */
+	for ( int t = 0; t < triangleCount; ++t )
+		wanted[t] = true;
+	lmbStripMesh strips = { vertexCount, triangleCount, triangles, wanted, heads, next, stamps };
+	const lmbTurnedRun runs[3] = { { 4, 2 }, { 1, 0 }, { 2, turnedCount - 2 } };
+	lmbTurned turned[turnedCount];
+	const float *palette = c->in + 4 * vertexCount;
+	for ( int i = 0; i < turnedCount; ++i )
+	{
+		turned[i].vertex = 50 + 2 * i;
+		for ( int axis = 0; axis < 3; ++axis )
+			turned[i].normal[axis] = i == 1 ? 0.0f : (float)lmbRandom_Normal( random );
+	}
 	lmbNormals mesh = { .vertexCount = vertexCount,
-	                    .triangleCount = triangleCount,
+	                    .stripCount = lmbStrips_Make( &strips, row ),
 	                    .seamCount = 2,
-	                    .triangles = triangles,
+	                    .runCount = 3,
+	                    .strips = row,
 	                    .seams = seams,
+	                    .runs = runs,
+	                    .turned = turned,
+	                    .palette = palette,
 	                    .positions = c->in,
 	                    .sums = c->out + most / 2,
 	                    .normals = c->out };
 	kernels->normals( &mesh );
-	memset( c->out + most / 2, 0, most / 2 * sizeof( float ) ); /* scratch, with a fourth number unused */
+	for ( int i = 0; i < most / 2; ++i )
+		CHECK( c->out[most / 2 + i] == 0.0f ); /* ready for the next step */
 	memset( c->out + 3 * vertexCount, 0, 64 * sizeof( float ) );
 	double sums[vertexCount][3] = { { 0 } };
 	for ( int t = 0; t < triangleCount; ++t )
@@ -303,6 +331,22 @@ static void Normals( const lmbKernels *kernels, Case *c, lmbRandom *random )
 			           ( (double)b[k] - a[k] ) * ( (double)d[j] - a[j] );
 			for ( int corner = 0; corner < 3; ++corner )
 				sums[triangles[3 * t + corner]][i] += n;
+		}
+	}
+	for ( int i = 0; i < turnedCount; ++i )
+	{
+		const float *bone = palette + runs[i < 2 ? 0 : 2].bone * lmbBoneFloats; /* columns, 4 apart */
+		for ( int axis = 0; axis < 3; ++axis )
+		{
+			int j = ( axis + 1 ) % 3, k = ( axis + 2 ) % 3;
+			sums[turned[i].vertex][axis] = 0.0;
+			for ( int column = 0; column < 3; ++column )
+			{
+				const float *next1 = bone + 4 * ( ( column + 1 ) % 3 ),
+				            *next2 = bone + 4 * ( ( column + 2 ) % 3 );
+				double cofactor = (double)next1[j] * next2[k] - (double)next1[k] * next2[j];
+				sums[turned[i].vertex][axis] += cofactor * turned[i].normal[column];
+			}
 		}
 	}
 	for ( int v = 0; v < vertexCount; ++v )

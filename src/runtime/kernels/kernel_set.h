@@ -291,8 +291,8 @@ static void LMB_NAME( Skin )( const lmbSkin *skin, float *restrict positions, fl
 		LMB_ALIGNED float blended[16];
 		LMB_ALIGNED float place[4];
 		LMB_NAME( Blend )
-		( skin->palette, skin->bones + l * skin->used, skin->weights + l * skin->used, skin->used, true,
-		  blended );
+		( skin->palette, skin->bones + l * skin->used, skin->weights + l * skin->used,
+		  skin->tiles[l / lmbTile], true, blended );
 		QuadStore( place, LMB_NAME( Place )( blended, skin->rest + 3 * l ) );
 		for ( int i = 0; i < 3; ++i )
 			positions[i * lmbLanes + l] = place[i];
@@ -313,17 +313,41 @@ static void LMB_NAME( Skin )( const lmbSkin *skin, float *restrict positions, fl
 	}
 }
 
+/* Of vertices with one bone, the same sums. */
+static inline void LMB_NAME( SkinOne )( const lmbSkin *skin, const int32_t *restrict order,
+                                        float *restrict positions )
+{
+	for ( int l = 0; l < lmbLanes; ++l )
+	{
+		if ( order[l] < 0 )
+			continue;
+		const float *bone = skin->palette + (size_t)skin->bones[l] * lmbBoneFloats;
+		const float *rest = skin->rest + 3 * l;
+		float weight = skin->weights[l];
+		Quad sum = QuadAdd( QuadScale( rest[0], QuadScale( weight, QuadLoad( bone ) ) ),
+		                    QuadScale( rest[1], QuadScale( weight, QuadLoad( bone + 4 ) ) ) );
+		sum = QuadAdd( sum, QuadScale( rest[2], QuadScale( weight, QuadLoad( bone + 8 ) ) ) );
+		QuadStore3( positions + 3 * (size_t)order[l],
+		            QuadAdd( sum, QuadScale( weight, QuadLoad( bone + 12 ) ) ) );
+	}
+}
+
 static void LMB_NAME( SkinRigid )( const lmbSkin *skin, const int32_t *restrict order,
                                    float *restrict positions )
 {
+	if ( skin->used == 1 )
+	{
+		LMB_NAME( SkinOne )( skin, order, positions );
+		return;
+	}
 	for ( int l = 0; l < lmbLanes; ++l )
 	{
 		if ( order[l] < 0 )
 			continue;
 		LMB_ALIGNED float blended[16];
 		LMB_NAME( Blend )
-		( skin->palette, skin->bones + l * skin->used, skin->weights + l * skin->used, skin->used, false,
-		  blended );
+		( skin->palette, skin->bones + l * skin->used, skin->weights + l * skin->used,
+		  skin->tiles[l / lmbTile], false, blended );
 		QuadStore3( positions + 3 * (size_t)order[l], LMB_NAME( Place )( blended, skin->rest + 3 * l ) );
 	}
 }
@@ -501,55 +525,109 @@ static inline void LMB_NAME( AddTo )( float *sum, Quad n )
 	QuadStore( sum, QuadAdd( QuadLoad( sum ), n ) );
 }
 
-static inline void LMB_NAME( Gather )( int triangleCount, const int32_t *restrict triangles,
+/* e x f as (z, x, y), which spares a shuffle: e next( f ) - next( e ) f. */
+static inline Quad LMB_NAME( Cross )( Quad e, Quad nextE, Quad f, Quad nextF )
+{
+	return QuadSub( QuadMul( e, nextF ), QuadMul( nextE, f ) );
+}
+
+/* The triangle of a vertex and the two before it has its own winding where the vertex's index is even, the
+ * other one where it is odd. A vertex takes part in three triangles, whose normals are summed before they go
+ * to memory. */
+static inline void LMB_NAME( Gather )( int count, const int32_t *restrict strips,
                                        const float *restrict positions, float *restrict sums )
 {
-	for ( int t = 0; t < triangleCount; ++t, triangles += 3 )
+	if ( count < 4 )
+		return;
+	uint32_t first = (uint32_t)strips[0], second = (uint32_t)strips[1];
+	Quad last = QuadLoad( positions + 3 * (size_t)second );
+	Quad e = QuadSub( last, QuadLoad( positions + 3 * (size_t)first ) ), nextE = QuadNext( e );
+	Quad n1 = QuadSub( last, last ), n2 = n1; /* of the triangles that end with first and second */
+	for ( int i = 2; i < count; i += 2 )
 	{
-		size_t first = (uint32_t)triangles[0], second = (uint32_t)triangles[1],
-		       third = (uint32_t)triangles[2];
-		Quad a = QuadLoad( positions + 3 * first );
-		Quad e = QuadSub( QuadLoad( positions + 3 * second ), a );
-		Quad f = QuadSub( QuadLoad( positions + 3 * third ), a );
-		/* e x f = next( e next( f ) - next( e ) f ) */
-		Quad n = QuadNext( QuadSub( QuadMul( e, QuadNext( f ) ), QuadMul( QuadNext( e ), f ) ) );
-		LMB_NAME( AddTo )( sums + 4 * first, n );
-		LMB_NAME( AddTo )( sums + 4 * second, n );
-		LMB_NAME( AddTo )( sums + 4 * third, n );
+		uint32_t third = (uint32_t)strips[i], fourth = (uint32_t)strips[i + 1];
+		Quad place = QuadLoad( positions + 3 * (size_t)third );
+		Quad f = QuadSub( place, last ), nextF = QuadNext( f );
+		Quad n3 = LMB_NAME( Cross )( e, nextE, f, nextF );
+		LMB_NAME( AddTo )( sums + 4 * (size_t)first, QuadAdd( QuadAdd( n1, n2 ), n3 ) );
+		last = QuadLoad( positions + 3 * (size_t)fourth );
+		e = QuadSub( last, place );
+		nextE = QuadNext( e );
+		Quad n4 = LMB_NAME( Cross )( e, nextE, f, nextF );
+		LMB_NAME( AddTo )( sums + 4 * (size_t)second, QuadAdd( QuadAdd( n2, n3 ), n4 ) );
+		n1 = n3;
+		n2 = n4;
+		first = third;
+		second = fourth;
 	}
 }
 
-/* Unit lengths of a tile's sums, three floats for each vertex and one more written behind the last. */
-static inline void LMB_NAME( Finish )( const float *restrict sums, float *restrict normals )
+/* The cofactors of a matrix turn its faces' normals, areas and all. */
+static inline void LMB_NAME( TurnNormals )( const lmbNormals *mesh )
 {
-	LMB_ALIGNED float n[4][lmbTile];
-	for ( int l = 0; l < lmbTile; l += 4 )
-		QuadTranspose( sums + 4 * l, 4, n[0] + l, lmbTile );
-	for ( int l = 0; l < lmbTile; l += LMB_WIDTH )
+	const lmbTurned *turned = mesh->turned;
+	for ( int r = 0; r < mesh->runCount; ++r )
 	{
-		Lanes x = Load( n[0] + l ), y = Load( n[1] + l ), z = Load( n[2] + l );
-		Lanes length = Root( x * x + y * y + z * z ), scale = 1.0f / length;
-		/* Beyond these the squares have left the range of float. */
-		Lanes none = Same( 0.0f ), one = Same( 1.0f );
-		Lanes sound =
-		    ChooseLess( Same( 1e-30f ), length, ChooseLess( length, Same( 1e30f ), one, none ), none );
-		Store( n[0] + l, ChooseLess( none, sound, x * scale, none ) );
-		Store( n[1] + l, ChooseLess( none, sound, y * scale, one ) );
-		Store( n[2] + l, ChooseLess( none, sound, z * scale, none ) );
+		const float *bone = mesh->palette + (size_t)mesh->runs[r].bone * lmbBoneFloats;
+		Quad x = QuadLoad( bone ), y = QuadLoad( bone + 4 ), z = QuadLoad( bone + 8 );
+		Quad nextX = QuadNext( x ), nextY = QuadNext( y ), nextZ = QuadNext( z );
+		Quad yz = LMB_NAME( Cross )( y, nextY, z, nextZ ), zx = LMB_NAME( Cross )( z, nextZ, x, nextX ),
+		     xy = LMB_NAME( Cross )( x, nextX, y, nextY );
+		for ( const lmbTurned *end = turned + mesh->runs[r].count; turned < end; ++turned )
+			QuadStore(
+			    mesh->sums + 4 * (size_t)turned->vertex,
+			    QuadAdd( QuadAdd( QuadScale( turned->normal[0], yz ), QuadScale( turned->normal[1], zx ) ),
+			             QuadScale( turned->normal[2], xy ) ) );
 	}
-	for ( int l = 0; l < lmbTile; l += 4 )
-		QuadTranspose( n[0] + l, lmbTile, normals + 3 * l, 3 );
+}
+
+/* 1 / sqrt( squares ), 0 beyond lengths whose squares leave the range of float. */
+static inline Lanes LMB_NAME( UnitScale )( Lanes squares )
+{
+	Lanes length = Root( squares ), none = Same( 0.0f );
+	return ChooseLess( Same( 1e-30f ), length,
+	                   ChooseLess( length, Same( 1e30f ), Same( 1.0f ) / length, none ), none );
+}
+
+/* Unit lengths of a tile's sums, which become zero: three floats for each vertex, and at most four more
+ * written behind the last. */
+static inline void LMB_NAME( Finish )( float *restrict sums, float *restrict normals )
+{
+#if LMB_WIDTH > 1
+	for ( int l = 0; l < lmbTile; l += LMB_WIDTH, sums += 4 * LMB_WIDTH )
+	{
+		Lanes rows[4];
+		for ( int k = 0; k < 4; ++k )
+		{
+			rows[k] = Load( sums + k * LMB_WIDTH );
+			Store( sums + k * LMB_WIDTH, Same( 0.0f ) );
+		}
+		Lanes scale = LMB_NAME( UnitScale )( SumSquares( rows ) );
+		for ( int k = 0; k < 4; ++k, normals += 3 * LMB_WIDTH / 4 )
+			StoreUnit( normals, rows[k], scale, k );
+	}
+#else
+	for ( int l = 0; l < lmbTile; ++l, sums += 4, normals += 3 )
+	{
+		float z = sums[0], x = sums[1], y = sums[2];
+		float scale = LMB_NAME( UnitScale )( x * x + y * y + z * z );
+		normals[0] = scale > 0.0f ? x * scale : 0.0f;
+		normals[1] = scale > 0.0f ? y * scale : 1.0f;
+		normals[2] = scale > 0.0f ? z * scale : 0.0f;
+		memset( sums, 0, 4 * sizeof( *sums ) );
+	}
+#endif
 }
 
 static void LMB_NAME( Normals )( const lmbNormals *mesh )
 {
 	int padded = ( mesh->vertexCount + lmbTile - 1 ) / lmbTile * lmbTile;
-	memset( mesh->sums, 0, (size_t)padded * 4 * sizeof( float ) );
-	LMB_NAME( Gather )( mesh->triangleCount, mesh->triangles, mesh->positions, mesh->sums );
+	LMB_NAME( Gather )( mesh->stripCount, mesh->strips, mesh->positions, mesh->sums );
 	for ( int s = 0; s < mesh->seamCount; ++s )
 		LMB_NAME( AddTo )
 	( mesh->sums + 4 * (size_t)mesh->seams[2 * s + 1],
 	  QuadLoad( mesh->sums + 4 * (size_t)mesh->seams[2 * s] ) );
+	LMB_NAME( TurnNormals )( mesh );
 	for ( int v = 0; v < padded; v += lmbTile )
 		LMB_NAME( Finish )( mesh->sums + 4 * (size_t)v, mesh->normals + 3 * (size_t)v );
 	for ( int s = 0; s < mesh->seamCount; ++s )
@@ -614,7 +692,8 @@ static const lmbKernels LMB_NAME( kernels ) = {
 #undef TurnsLoad
 #undef TurnsDot
 #undef TurnsWeight
-#undef QuadTranspose
+#undef SumSquares
+#undef StoreUnit
 #undef LMB_NAME
 #undef LMB_JOIN
 #undef LMB_JOIN2

@@ -32,6 +32,7 @@ typedef struct lmbSkin
 	const uint16_t *bones; /* (lmbLanes x used) */
 	const float *weights;  /* (lmbLanes x used), the heaviest first */
 	int used;              /* bones of each vertex, >= 1 */
+	const uint8_t *tiles;  /* (lmbLanes / lmbTile) bones that a tile's vertices need, 1 .. used */
 	const float *rest;     /* (lmbLanes x 3) m, bind space */
 } lmbSkin;
 
@@ -60,16 +61,32 @@ typedef struct lmbSpringBlock
 	const float *start, *end; /* (3 x lmbLanes); with jumps start is the jump and end is not read */
 } lmbSpringBlock;
 
-/* A mesh for its normals. Triangles lie in an order in which neighbours are far apart, since a sum that
- * waits for the one before it costs more than the sum. */
+/* Vertices that follow one bone, as all around them does: their normals turn with it. */
+typedef struct lmbTurned
+{
+	float normal[3]; /* unit, or 0 without area; bind space */
+	int32_t vertex;
+} lmbTurned;
+
+/* So many of them behind one another. */
+typedef struct lmbTurnedRun
+{
+	int32_t bone, count;
+} lmbTurnedRun;
+
+/* A mesh for its normals. Triangles lie in strips, one behind the other (strips.h): a triangle then costs one
+ * vertex to read and one sum to write, in place of three. */
 typedef struct lmbNormals
 {
-	int vertexCount, triangleCount, seamCount;
-	const int32_t *triangles; /* (triangleCount x 3) */
+	int vertexCount, stripCount, seamCount, runCount;
+	const int32_t *strips;    /* (stripCount) vertices; stripCount even, 0 or at least 4 */
 	const int32_t *seams;     /* (seamCount x 2) a vertex, and the first one of its group */
+	const lmbTurnedRun *runs; /* (runCount) */
+	const lmbTurned *turned;  /* (sum of the runs' counts); what strips say of these is not used */
+	const float *palette;     /* (bones x lmbBoneFloats) */
 	const float *positions;   /* (vertexCount x 3), and a float more behind the last */
-	float *sums;              /* (vertexCount padded to lmbTile x 4) scratch */
-	float *normals;           /* (vertexCount padded to lmbTile x 3), and a float more */
+	float *sums;              /* (vertexCount padded to lmbTile x 4) zeros, before and after */
+	float *normals;           /* (vertexCount padded to lmbTile x 3), and four floats more */
 } lmbNormals;
 
 typedef struct lmbKernels
@@ -122,8 +139,9 @@ typedef struct lmbKernels
 	 * positions (3 x lmbLanes), gains (lmbLanes). */
 	void ( *direct )( const float *moved, const float *gains, float perLimit, float *positions );
 
-	/* Sums of the face normals around each vertex, weighted by area; those of a seam together; then unit
-	 * length (a vertex without area points up). */
+	/* Sums of the face normals around each vertex, weighted by area, a strip's part of a vertex at a time;
+	 * those of a seam together; turned ones by their bone's cofactors; then unit length (a vertex without
+	 * area points up). */
 	void ( *normals )( const lmbNormals *mesh );
 } lmbKernels;
 

@@ -26,11 +26,12 @@
 #define QuadSub LMB_NAME( QuadSub )
 #define QuadMul LMB_NAME( QuadMul )
 #define QuadNext LMB_NAME( QuadNext )
-#define QuadTranspose LMB_NAME( QuadTranspose )
 #define Turns LMB_NAME( Turns )
 #define TurnsLoad LMB_NAME( TurnsLoad )
 #define TurnsDot LMB_NAME( TurnsDot )
 #define TurnsWeight LMB_NAME( TurnsWeight )
+#define SumSquares LMB_NAME( SumSquares )
+#define StoreUnit LMB_NAME( StoreUnit )
 
 #if LMB_WIDTH > 1
 
@@ -130,20 +131,6 @@ static inline Quad QuadNext( Quad a )
 	return __builtin_shufflevector( a, a, 1, 2, 0, 3 );
 }
 
-/* Four rows of four, in ascending order, a stride apart; a row may overlap the one before. */
-static inline void QuadTranspose( const float *from, size_t stride, float *to, size_t toStride )
-{
-	Quad a = QuadLoad( from ), b = QuadLoad( from + stride ), c = QuadLoad( from + 2 * stride ),
-	     d = QuadLoad( from + 3 * stride );
-	Quad ab = __builtin_shufflevector( a, b, 0, 4, 1, 5 ), cd = __builtin_shufflevector( c, d, 0, 4, 1, 5 );
-	Quad abEnd = __builtin_shufflevector( a, b, 2, 6, 3, 7 ),
-	     cdEnd = __builtin_shufflevector( c, d, 2, 6, 3, 7 );
-	QuadStore( to, __builtin_shufflevector( ab, cd, 0, 1, 4, 5 ) );
-	QuadStore( to + toStride, __builtin_shufflevector( ab, cd, 2, 3, 6, 7 ) );
-	QuadStore( to + 2 * toStride, __builtin_shufflevector( abEnd, cdEnd, 0, 1, 4, 5 ) );
-	QuadStore( to + 3 * toStride, __builtin_shufflevector( abEnd, cdEnd, 2, 3, 6, 7 ) );
-}
-
 /* A bone's quaternion, as often as the lanes hold it. */
 typedef Lanes Turns;
 
@@ -153,11 +140,19 @@ typedef Lanes Turns;
 	{                                                                                                        \
 		0, 0, 0, s                                                                                           \
 	}
+#define LMB_UP                                                                                               \
+	{                                                                                                        \
+		0, 0, 1, 0                                                                                           \
+	}
 #elif LMB_WIDTH == 8
 #define LMB_SWAP( a, x, y, z, w ) __builtin_shufflevector( a, a, x, y, z, w, x + 4, y + 4, z + 4, w + 4 )
 #define LMB_FOURTH( s )                                                                                      \
 	{                                                                                                        \
 		0, 0, 0, s, 0, 0, 0, s                                                                               \
+	}
+#define LMB_UP                                                                                               \
+	{                                                                                                        \
+		0, 0, 1, 0, 0, 0, 1, 0                                                                               \
 	}
 #else
 #define LMB_SWAP( a, x, y, z, w )                                                                            \
@@ -166,6 +161,10 @@ typedef Lanes Turns;
 #define LMB_FOURTH( s )                                                                                      \
 	{                                                                                                        \
 		0, 0, 0, s, 0, 0, 0, s, 0, 0, 0, s, 0, 0, 0, s                                                       \
+	}
+#define LMB_UP                                                                                               \
+	{                                                                                                        \
+		0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0                                                       \
 	}
 #endif
 
@@ -191,8 +190,51 @@ static inline Lanes TurnsWeight( float weight, Turns dot, int part )
 	return (Lanes)( (Bits)Same( weight ) ^ ( (Bits)dot & fourth ) );
 }
 
+/* In each quad of lanes: two of a, then two of b. */
+#if LMB_WIDTH == 4
+#define LMB_PAIR( a, b, x, y, z, w ) __builtin_shufflevector( a, b, x, y, z + 4, w + 4 )
+#define LMB_CLOSE( a ) __builtin_shufflevector( a, a, 1, 2, 0, 3 )
+#elif LMB_WIDTH == 8
+#define LMB_PAIR( a, b, x, y, z, w )                                                                         \
+	__builtin_shufflevector( a, b, x, y, z + 8, w + 8, x + 4, y + 4, z + 12, w + 12 )
+#define LMB_CLOSE( a ) __builtin_shufflevector( a, a, 1, 2, 0, 5, 6, 4, 3, 7 )
+#else
+#define LMB_PAIR( a, b, x, y, z, w )                                                                         \
+	__builtin_shufflevector( a, b, x, y, z + 16, w + 16, x + 4, y + 4, z + 20, w + 20, x + 8, y + 8, z + 24, \
+	                         w + 24, x + 12, y + 12, z + 28, w + 28 )
+#define LMB_CLOSE( a ) __builtin_shufflevector( a, a, 1, 2, 0, 5, 6, 4, 9, 10, 8, 13, 14, 12, 3, 7, 11, 15 )
+#endif
+
+/* Vectors (z, x, y, unused) of LMB_WIDTH vertices, a quad each: their sums of squares, (x x + y y) + z z.
+ * Lane 4 g + k is the vertex in quad g of rows[k]. */
+static inline Lanes SumSquares( const Lanes rows[4] )
+{
+	Lanes a = rows[0] * rows[0], b = rows[1] * rows[1], c = rows[2] * rows[2], d = rows[3] * rows[3];
+	Lanes ab = LMB_PAIR( a, b, 0, 1, 0, 1 ), cd = LMB_PAIR( c, d, 0, 1, 0, 1 );
+	Lanes abEnd = LMB_PAIR( a, b, 2, 3, 2, 3 ), cdEnd = LMB_PAIR( c, d, 2, 3, 2, 3 );
+	Lanes x = LMB_PAIR( ab, cd, 1, 3, 1, 3 ), y = LMB_PAIR( abEnd, cdEnd, 0, 2, 0, 2 ),
+	      z = LMB_PAIR( ab, cd, 0, 2, 0, 2 );
+	return ( x + y ) + z;
+}
+
+/* Such vectors times the k-th lane of their quad in scale, or straight up where that is 0; as (x, y, z) close
+ * together, with LMB_WIDTH / 4 numbers more written behind them. */
+static inline void StoreUnit( float *to, Lanes row, Lanes scale, int k )
+{
+	const Lanes none = Same( 0.0f ), up = LMB_UP;
+	Lanes own = k == 0   ? LMB_SWAP( scale, 0, 0, 0, 0 )
+	            : k == 1 ? LMB_SWAP( scale, 1, 1, 1, 1 )
+	            : k == 2 ? LMB_SWAP( scale, 2, 2, 2, 2 )
+	                     : LMB_SWAP( scale, 3, 3, 3, 3 );
+	Lanes unit = ChooseLess( none, own, row * own, up );
+	Store( to, LMB_CLOSE( unit ) );
+}
+
 #undef LMB_SWAP
 #undef LMB_FOURTH
+#undef LMB_PAIR
+#undef LMB_CLOSE
+#undef LMB_UP
 
 #else
 
@@ -298,17 +340,6 @@ static inline Quad QuadMul( Quad a, Quad b )
 static inline Quad QuadNext( Quad a )
 {
 	return ( Quad ){ { a.at[1], a.at[2], a.at[0], a.at[3] } };
-}
-
-static inline void QuadTranspose( const float *from, size_t stride, float *to, size_t toStride )
-{
-	float rows[4][4];
-	for ( int i = 0; i < 4; ++i )
-		for ( int j = 0; j < 4; ++j )
-			rows[i][j] = from[i * stride + j];
-	for ( int i = 0; i < 4; ++i )
-		for ( int j = 0; j < 4; ++j )
-			to[i * toStride + j] = rows[j][i];
 }
 
 typedef Quad Turns;
