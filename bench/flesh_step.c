@@ -145,10 +145,11 @@ static double TimeCrowd( const lmbModel *model, const lmbFleshDef *def, int char
 	for ( int n = -5; n < 30; ++n )
 	{
 		lmbFleshPose pose;
+		lmbFleshShape shape;
 		MakePose( model->flesh, n + 5, bones, &pose );
 		double begin = Microseconds();
 		for ( int i = 0; i < characters; ++i )
-			lmbFleshBody_Step( bodies[i], &pose, 1.0 / 60.0, NULL );
+			lmbFleshBody_Step( bodies[i], &pose, 1.0 / 60.0, &shape );
 		if ( n >= 0 )
 			times[n] = ( Microseconds() - begin ) / characters;
 	}

@@ -131,7 +131,12 @@ extern "C"
 	 * body, and the pose is taken over without becoming motion. Any finite dt >= 0 keeps the result bounded
 	 * and finite, and so does any jump of the pose. A negative or non-finite dt, or a pose outside the ranges
 	 * of lmbFleshPose or not finite, returns lmb_statusInvalidArgument and changes nothing. A dt unlike the
-	 * last two costs more: the springs' steps are computed anew. shape is Nullable. */
+	 * last two costs more: the springs' steps are computed anew.
+	 *
+	 * shape is Nullable: without it, what only shows is not computed (normals, and where no vertex has a
+	 * spring of its own all vertices), and the body goes on to the same bits. A program that draws at a low
+	 * rate but can pose the skeleton more often gives the poses between two frames so: what lies between
+	 * frames is all that the rate changes. */
 	LMB_API lmbStatus lmbFleshBody_Step( lmbFleshBody *body, const lmbFleshPose *pose, double dt,
 	                                     lmbFleshShape *shape );
 
@@ -150,7 +155,7 @@ extern "C"
 	LMB_API void lmbFleshBody_Pause( lmbFleshBody *body, bool paused );
 
 	/* For a body that nobody sees. Asleep, a step only counts time: its pose is Nullable and not read, and
-	 * its shape is still that of the last step awake. After asleep = false, the next step that takes time
+	 * its shape is still that of the last step that gave one. After asleep = false, the next step that takes time
 	 * moves the springs on exactly by all the time slept, about a target at rest and under the force that the
 	 * direction has, turned with the body; from there on the body has moved evenly, as in
 	 * lmbFleshBody_Appear. So a short sleep leaves the swing where it would be, a long one the body at rest,

@@ -459,8 +459,9 @@ lmbStatus lmbFleshBody_Step( lmbFleshBody *body, const lmbFleshPose *pose, doubl
 		lmbFleshBody_RunNetwork( body );
 	if ( body->hasModes )
 		lmbFleshBody_StepModes( body, &frame, maps );
-	lmbFleshBody_StepVertices( body, &frame, maps );
-	if ( body->def.normals )
+	if ( shape != NULL || body->hasVertexSprings )
+		lmbFleshBody_StepVertices( body, &frame, maps );
+	if ( shape != NULL && body->def.normals )
 		lmbFleshBody_FillNormals( body );
 	lmbFleshBody_End( body, &frame );
 	if ( shape != NULL )

@@ -36,11 +36,12 @@ static double StepCost( const Fixture *fixture, const lmbModel *model, const lmb
 	for ( int n = 0; n < stepCount; ++n )
 	{
 		Placement placement;
+		lmbFleshShape shape;
 		double dt = jitter ? ( 1.0 + 0.001 * n ) / 60.0 : 1.0 / 60.0;
 		time += dt;
 		Fixture_Pose( fixture, time, &placement );
 		double before = ThreadSeconds();
-		CHECK_INT( lmbFleshBody_Step( body, &placement.pose, dt, NULL ), lmb_statusOk );
+		CHECK_INT( lmbFleshBody_Step( body, &placement.pose, dt, &shape ), lmb_statusOk );
 		times[n] = 1e3 * ( ThreadSeconds() - before );
 	}
 	qsort( times, stepCount, sizeof( times[0] ), CompareDoubles );
