@@ -155,9 +155,9 @@ extern "C"
 	LMB_API void lmbFleshBody_Pause( lmbFleshBody *body, bool paused );
 
 	/* For a body that nobody sees. Asleep, a step only counts time: its pose is Nullable and not read, and
-	 * its shape is still that of the last step that gave one. After asleep = false, the next step that takes time
-	 * moves the springs on exactly by all the time slept, about a target at rest and under the force that the
-	 * direction has, turned with the body; from there on the body has moved evenly, as in
+	 * its shape is still that of the last step that gave one. After asleep = false, the next step that takes
+	 * time moves the springs on exactly by all the time slept, about a target at rest and under the force
+	 * that the direction has, turned with the body; from there on the body has moved evenly, as in
 	 * lmbFleshBody_Appear. So a short sleep leaves the swing where it would be, a long one the body at rest,
 	 * and neither kicks it. Belongs to the saved state. */
 	LMB_API void lmbFleshBody_Sleep( lmbFleshBody *body, bool asleep );
