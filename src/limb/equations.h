@@ -122,6 +122,9 @@ typedef struct lmbEquationsPass
 	double *slopes, *curvatures;       /* (capacity x F) */
 	const double *velocities, *inputs; /* of the last forward pass; the caller's */
 	double *accelerations;             /* (capacity x n) */
+	/* (count x n) the caller's, NULL at first; Lagrangian models only. Set before Forward: in place of
+	 * accelerations, it and Backward deal with the torques missing from the balance at these ones. */
+	const double *measured;
 	double *combinationGradient; /* (capacity x F) by k . q, through the directions of differentiation */
 	double *listGradient;        /* (capacity x F + n + m) */
 	struct
@@ -158,6 +161,7 @@ typedef struct lmbLagrangianTerms
 	const double *driveMatrix, *drive;          /* (n x m) */
 	bool identityDrive;
 	const double *velocities, *inputs;
+	const double *accelerations; /* Nullable */
 } lmbLagrangianTerms;
 
 /* Gradients by everything above, same shapes; set, except dampingConstant and velocities, which are ADDED. */
@@ -167,6 +171,8 @@ typedef struct lmbLagrangianGradient
 	double *dampingConstant, *damping, *drive, *velocities;
 } lmbLagrangianGradient;
 
+/* Where the terms have accelerations, what comes out (and what the gradient is by) is not the acceleration
+ * but the torque that is missing from the balance there, M q'' + C v + D v + dV/dq - G u. */
 void lmbLagrangian_Acceleration( const lmbLagrangianTerms *terms, double *acceleration );
 void lmbLagrangian_Backward( const lmbLagrangianTerms *terms, const double *accelerationGradient,
                              lmbLagrangianGradient *gradient );

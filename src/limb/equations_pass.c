@@ -120,6 +120,8 @@ static void FillTerms( lmbEquationsPass *pass, int s, const double *damping, lmb
 		terms->drive = Row( pass, lmb_partDrive, pass->parts[lmb_partDrive].out, -1, s );
 	terms->identityDrive = equations->identityDrive;
 	terms->velocities = pass->velocities + (size_t)s * (size_t)terms->n;
+	if ( pass->measured != NULL )
+		terms->accelerations = pass->measured + (size_t)s * (size_t)terms->n;
 	terms->inputs = terms->m > 0 ? pass->inputs + (size_t)s * (size_t)terms->m : NULL;
 }
 

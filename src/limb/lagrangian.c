@@ -23,6 +23,7 @@ typedef struct Balance
 	double w[maxN];              /* (dL / dt)^T v */
 	double ldot[maxN][maxN];     /* dL / dt */
 	double a[maxN], la[maxN];    /* q'' and L^T q'' */
+	double imbalance[maxN];      /* M q'' + .. - G u, where q'' is given */
 } Balance;
 
 static double Softplus( double x )
@@ -133,15 +134,23 @@ static void Balances( const lmbLagrangianTerms *terms, Balance *b )
 		Damp( n, terms->dampingConstant, terms->velocities, b->a );
 	if ( terms->damping != NULL )
 		Damp( n, terms->damping, terms->velocities, b->a );
-	Solve( b, b->a );
+	if ( terms->accelerations == NULL )
+		Solve( b, b->a );
+	else
+	{
+		memcpy( b->imbalance, b->a, (size_t)n * sizeof( double ) );
+		memcpy( b->a, terms->accelerations, (size_t)n * sizeof( double ) );
+	}
 	TimesTransposed( n, b->l, b->a, b->la );
+	for ( int i = 0; i < n && terms->accelerations != NULL; ++i )
+		b->imbalance[i] = LowerRow( b->l, i, b->la ) - b->imbalance[i];
 }
 
 void lmbLagrangian_Acceleration( const lmbLagrangianTerms *terms, double *acceleration )
 {
 	Balance b;
 	Balances( terms, &b );
-	memcpy( acceleration, b.a, (size_t)b.n * sizeof( double ) );
+	memcpy( acceleration, terms->accelerations != NULL ? b.imbalance : b.a, (size_t)b.n * sizeof( double ) );
 }
 
 /* Of mu . K K^T v: by K into kGradient (added when add is true), by v added to vGradient. */
@@ -216,8 +225,11 @@ void lmbLagrangian_Backward( const lmbLagrangianTerms *terms, const double *acce
 	int n = b.n;
 	double lambda[maxN] = { 0 }, mu[maxN] = { 0 }, lLambda[maxN] = { 0 };
 	double lGradient[maxN][maxN] = { { 0 } };
-	memcpy( lambda, accelerationGradient, (size_t)n * sizeof( double ) );
-	Solve( &b, lambda );
+	/* q'' moves against an imbalance: d q'' = -M^-1 d (M q'' + .. - G u). */
+	for ( int i = 0; i < n; ++i )
+		lambda[i] = terms->accelerations != NULL ? -accelerationGradient[i] : accelerationGradient[i];
+	if ( terms->accelerations == NULL )
+		Solve( &b, lambda );
 	TimesTransposed( n, b.l, lambda, lLambda );
 	for ( int i = 0; i < n; ++i )
 	{

@@ -50,6 +50,7 @@ static lmbLimbTrainDef TrainDef( const lmbLimbPipeline *pipeline, const lmbLimbT
 	def.invariantBase =
 	    Choose( model->invariance, !plain && pipeline->plant != NULL && pipeline->plant->invariantBase );
 	def.findInvariance = measured && !plain && model->invariance == lmb_limbChoiceAuto;
+	def.torqueNoise = Choose( model->torqueNoise, !measured && project->inputNoise > 0.0 );
 	double noise = radiansPerDegree * sqrt( project->noise * project->noise + task->noise * task->noise );
 	def.noise = noise;
 	return def;
@@ -62,11 +63,11 @@ static lmbStatus Fingerprint( const lmbLimbPipeline *pipeline, const lmbLimbTask
 {
 	char text[1024];
 	const double numbers[] = { def->noise, def->cutoff, def->window, def->stopShare, task->noise };
-	snprintf( text, sizeof( text ), "%d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d", def->kind,
+	snprintf( text, sizeof( text ), "%d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d", def->kind,
 	          def->method, def->hiddenLayers, def->width, def->potential, def->frictionNetwork,
 	          def->driveNetwork, def->absoluteAngles, def->invariantBase, def->findInvariance,
-	          def->adamEpochs, def->lbfgsIterations, def->chainPrior, def->trust, task->seed,
-	          task->sampleCount, pipeline->project->seed );
+	          def->adamEpochs, def->lbfgsIterations, def->chainPrior, def->trust, def->torqueNoise,
+	          task->seed, task->sampleCount, pipeline->project->seed );
 	lmbHash hash;
 	lmbHash_Begin( &hash );
 	lmbHash_AddText( &hash, text );

@@ -48,7 +48,7 @@ typedef struct lmbLimbProjectModel
 	double stopShare, window; /* NaN: the kind's own */
 	lmbLimbMethod method;
 	bool chainPrior;
-	lmbLimbChoice potential, frictionNetwork, driveNetwork, invariance;
+	lmbLimbChoice potential, frictionNetwork, driveNetwork, invariance, torqueNoise;
 	bool absoluteAngles;
 	bool variants; /* also trained on the noisy and the small sets of the tests */
 	int seeds;

@@ -247,6 +247,9 @@ static const lmbProjectKey keys[] = {
       .says =
           "Lagrangian: inertia of rigid segments on hinges in postures that no motion reached, if the data "
           "agree with such a chain where they are." },
+    { "model", "torque_noise", lmb_keyChoice, IN( lmbLimbProjectModel, torqueNoise ), .choices = choiceNames,
+      .says = "Lagrangian: noise is in the measured inputs rather than in the accelerations, so what is made "
+              "small is the error of torques. auto: when `motions.input_noise` is above 0." },
     { "model", "variants", lmb_keyFlag, IN( lmbLimbProjectModel, variants ),
       .says = "Train it also for the test `noise` and for `samples`." },
     { "model", "seeds", lmb_keyCount, IN( lmbLimbProjectModel, seeds ), RANGE( 1.0, 100.0 ),

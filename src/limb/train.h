@@ -29,6 +29,9 @@ typedef struct lmbLimbTrainDef
 	bool driveNetwork;       /* Lagrangian: inputs through learned moment arms and gains (muscles) */
 	bool
 	    chainPrior; /* Lagrangian: rigid segments on hinges where no trajectory has been, if the data agree */
+	/* Lagrangian: the noise is in the inputs rather than in the accelerations, and regression is of torques
+	 * at the measured accelerations. (Regression of accelerations on noisy inputs finds too much inertia.) */
+	bool torqueNoise;
 	const double *driveMatrix; /* (dofCount x inputCount) Nullable: known moment arms */
 	bool absoluteAngles;       /* angles against the world, not against the previous segment */
 	bool invariantBase;  /* nothing depends on the first joint angle (absolute: on turning all together) */

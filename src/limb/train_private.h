@@ -76,6 +76,11 @@ lmbStatus lmbTrain_ChainHolds( lmbTraining *training, const lmbEquations *equati
  * taught. */
 lmbStatus lmbTrain_StartFromChain( lmbTraining *training, const lmbEquations *equations, double *parameters,
                                    bool *started, lmbError *error );
+/* Of residuals (trainSamples and stopSamples count x n), the mean square that follows from the state, by
+ * joint (n) over the stopping samples: what there is to learn beside noise. */
+lmbStatus lmbTrain_LackOfFit( const lmbTraining *training, const lmbEquations *equations,
+                              const double *trainResiduals, const double *stopResiduals, double *explained,
+                              lmbError *error );
 /* Made-up states in postures far from all data, with the accelerations of a chain of rigid segments, where
  * such a chain explains the data (train_chain.c); none where it does not. */
 lmbStatus lmbTrain_ImagineChain( lmbTraining *training, const lmbEquations *equations, lmbArena *arena,

@@ -25,6 +25,7 @@ typedef struct Regression
 {
 	lmbTraining *training;
 	const lmbEquations *equations;
+	bool ofTorques; /* errors are torques missing from the balance at the measured accelerations */
 	double weight[lmbLimbMaxDofs * lmbLimbMaxDofs]; /* (n x n) of the squared error */
 	int workerCount;
 	lmbEquationsPass *passes; /* (workerCount) */
@@ -45,7 +46,7 @@ typedef struct Regression
 /* Errors are measured by the inverse covariance of the accelerations: each joint counts by its spread, and so
  * does each combination of joints, whichever way the angles are counted. Forward elbow against backward
  * shoulder is light and fast; the whole arm swinging is slow, and drifts if it is wrong. */
-static lmbStatus ChooseWeight( Regression *fit, lmbError *error )
+static lmbStatus WeighAccelerations( Regression *fit, lmbError *error )
 {
 	const lmbSamples *samples = &fit->training->trainSamples;
 	int n = fit->equations->dofCount;
@@ -88,6 +89,35 @@ static lmbStatus ChooseWeight( Regression *fit, lmbError *error )
 	return lmb_statusOk;
 }
 
+/* Noise on measured inputs is noise of the torques, and each joint's is its own. */
+static void WeighTorques( Regression *fit )
+{
+	const lmbSamples *samples = &fit->training->trainSamples;
+	const lmbEquations *equations = fit->equations;
+	int n = equations->dofCount, m = equations->inputCount;
+	for ( int i = 0; i < n; ++i )
+	{
+		double squares = 0.0;
+		for ( int s = 0; s < samples->count; ++s )
+		{
+			const double *u = samples->inputs + (size_t)s * (size_t)m;
+			double torque = equations->identityDrive ? u[i] : 0.0;
+			for ( int j = 0; j < m && equations->driveMatrix != NULL; ++j )
+				torque += equations->driveMatrix[i * m + j] * u[j];
+			squares += torque * torque / samples->count;
+		}
+		for ( int j = 0; j < n; ++j )
+			fit->weight[i * n + j] = i == j && squares > 0.0 ? 1.0 / ( n * squares ) : i == j ? 1.0 / n : 0.0;
+	}
+}
+
+/* Whether the loss is of torques rather than of accelerations. */
+static bool OfTorques( const lmbTraining *training, const lmbEquations *equations )
+{
+	return training->def->torqueNoise && equations->kind == lmb_limbLagrangian && equations->inputCount > 0 &&
+	       !equations->parts[lmb_partDrive].used;
+}
+
 static lmbStatus Prepare( Regression *fit, lmbError *error )
 {
 	const lmbJob *job = fit->training->job;
@@ -100,10 +130,14 @@ static lmbStatus Prepare( Regression *fit, lmbError *error )
 		return lmbError_Memory( error );
 	for ( int w = 0; w < fit->workerCount; ++w )
 		LMB_TRY( lmbEquationsPass_Make( &fit->passes[w], fit->equations, blockSize, &fit->arena, error ) );
-	return ChooseWeight( fit, error );
+	fit->ofTorques = OfTorques( fit->training, fit->equations );
+	if ( !fit->ofTorques )
+		return WeighAccelerations( fit, error );
+	WeighTorques( fit );
+	return lmb_statusOk;
 }
 
-/* Squared error of one block in the weight, and its gradient by the accelerations. */
+/* Squared error of one block in the weight, and its gradient by a: accelerations, or missing torques. */
 static double BlockLoss( const Regression *fit, int begin, int count, const double *a, double *gradient )
 {
 	int n = fit->equations->dofCount;
@@ -112,7 +146,8 @@ static double BlockLoss( const Regression *fit, int begin, int count, const doub
 	{
 		double off[lmbLimbMaxDofs];
 		for ( int i = 0; i < n; ++i )
-			off[i] = a[s * n + i] - fit->samples->accelerations[(size_t)( begin + s ) * n + i];
+			off[i] = a[s * n + i] -
+			         ( fit->ofTorques ? 0.0 : fit->samples->accelerations[(size_t)( begin + s ) * n + i] );
 		for ( int i = 0; i < n; ++i )
 		{
 			double weighted = 0.0;
@@ -141,6 +176,8 @@ static lmbStatus EvaluateChunk( void *context, int chunk, int worker, lmbError *
 	for ( int at = begin; at < end; at += blockSize )
 	{
 		int count = end - at < blockSize ? end - at : blockSize;
+		if ( fit->ofTorques )
+			fit->passes[worker].measured = samples->accelerations + (size_t)at * n;
 		const double *a = lmbEquations_Forward(
 		    &fit->passes[worker], fit->parameters, samples->positions + (size_t)at * n,
 		    samples->velocities + (size_t)at * n, m > 0 ? samples->inputs + (size_t)at * m : NULL, count );
@@ -400,6 +437,7 @@ lmbStatus lmbTrain_AccelerationError( lmbTraining *training, const lmbEquations 
 	Regression fit = { .training = training, .equations = equations };
 	lmbStatus status = Prepare( &fit, error );
 	int n = equations->dofCount;
+	fit.ofTorques = false;
 	for ( int i = 0; i < n * n; ++i ) /* plain squares in place of the weight */
 		fit.weight[i] = i % ( n + 1 ) == 0 ? 1.0 / n : 0.0;
 	if ( status == lmb_statusOk )

@@ -129,7 +129,23 @@ static void CheckSlope( Model *model, const char *what, double *at, double exact
 		CheckNear( __FILE__, __LINE__, what, exact, slope, 1e-6 * fmax( 1.0, fabs( exact ) ) );
 }
 
-/* Every kind and part: the gradient by all parameters, positions and velocities. */
+static void CheckGradient( Model *model, const char *name )
+{
+	double byQ[samples * n], byV[samples * n];
+	memset( model->gradient, 0, model->equations.parameterCount * sizeof( double ) );
+	Loss( model );
+	lmbEquations_Backward( &model->pass, model->parameters, model->weights, model->gradient, byQ, byV );
+	for ( size_t i = 0; i < model->equations.parameterCount; ++i )
+		CheckSlope( model, name, &model->parameters[i], model->gradient[i] );
+	for ( int i = 0; i < samples * n; ++i )
+	{
+		CheckSlope( model, name, &model->q[i], byQ[i] );
+		CheckSlope( model, name, &model->v[i], byV[i] );
+	}
+}
+
+/* Every kind and part: the gradient by all parameters, positions and velocities; of accelerations, and of the
+ * torques that are missing at given ones. */
 static void GradientByDifferences( void **state )
 {
 	(void)state;
@@ -137,15 +153,46 @@ static void GradientByDifferences( void **state )
 	{
 		checkSeed = 31 + c;
 		Model *model = Make( &cases[c], checkSeed );
-		double byQ[samples * n], byV[samples * n];
-		Loss( model );
-		lmbEquations_Backward( &model->pass, model->parameters, model->weights, model->gradient, byQ, byV );
-		for ( size_t i = 0; i < model->equations.parameterCount; ++i )
-			CheckSlope( model, cases[c].name, &model->parameters[i], model->gradient[i] );
-		for ( int i = 0; i < samples * n; ++i )
+		CheckGradient( model, cases[c].name );
+		if ( model->equations.kind == lmb_limbLagrangian )
 		{
-			CheckSlope( model, cases[c].name, &model->q[i], byQ[i] );
-			CheckSlope( model, cases[c].name, &model->v[i], byV[i] );
+			double measured[samples * n];
+			lmbRandom random = lmbRandom_Seed( 77, c );
+			for ( int i = 0; i < samples * n; ++i )
+				measured[i] = lmbRandom_Normal( &random );
+			model->pass.measured = measured;
+			CheckGradient( model, cases[c].name );
+		}
+		Free( model );
+	}
+}
+
+/* No torque is missing where the accelerations are the model's own, and M times what is added to them then.
+ */
+static void MissingTorques( void **state )
+{
+	(void)state;
+	for ( size_t c = 0; c < sizeof( cases ) / sizeof( cases[0] ); ++c )
+	{
+		Model *model = Make( &cases[c], 5 );
+		double own[samples * n];
+		if ( model->equations.kind == lmb_limbLagrangian )
+		{
+			memcpy( own,
+			        lmbEquations_Forward( &model->pass, model->parameters, model->q, model->v, model->u,
+			                              samples ),
+			        sizeof( own ) );
+			model->pass.measured = own;
+			const double *missing = lmbEquations_Forward( &model->pass, model->parameters, model->q, model->v,
+			                                              model->u, samples );
+			/* Rounding of torques of order 100. */
+			for ( int i = 0; i < samples * n; ++i )
+				CHECK_NEAR( missing[i], 0.0, 1e-11 );
+			/* A push of the first joint meets M_00 > 0. */
+			own[0] += 1.0;
+			missing = lmbEquations_Forward( &model->pass, model->parameters, model->q, model->v, model->u,
+			                                samples );
+			CHECK( missing[0] > 0.0 );
 		}
 		Free( model );
 	}
@@ -284,9 +331,8 @@ static void WrongShapesAreRefused( void **state )
 int main( void )
 {
 	const struct CMUnitTest tests[] = {
-	    CHECK_TEST( GradientByDifferences ),
-	    CHECK_TEST( CoriolisByDifferences ),
-	    CHECK_TEST( BaseAngleDoesNotMatter ),
+	    CHECK_TEST( GradientByDifferences ), CHECK_TEST( MissingTorques ),
+	    CHECK_TEST( CoriolisByDifferences ), CHECK_TEST( BaseAngleDoesNotMatter ),
 	    CHECK_TEST( WrongShapesAreRefused ),
 	};
 	return CHECK_RUN( tests );
