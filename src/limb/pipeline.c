@@ -172,7 +172,7 @@ static const lmbStageSpec specs[lmb_limbStageCount] = {
                                 .sections = { "limb", "recordings", "motions", "evaluate" },
                                 .run = lmbLimbPipeline_RunSimulate },
     [lmb_limbStageTrain] = { .name = "train",
-                             .version = 2,
+                             .version = 3,
                              .needs = BIT( lmb_limbStageSimulate ),
                              .seed = true,
                              .sections = { "limb", "recordings", "motions", "train", "evaluate" },
