@@ -85,17 +85,21 @@ static void StepInParts( lmbFleshBody *body, const lmbFleshPose *pose, double pa
 	const lmbFleshMaps *maps;
 	double at[partCount];
 	double begin = Microseconds();
-	if ( lmbFleshBody_Begin( body, pose, 1.0 / 60.0, &frame, &maps ) != lmb_statusOk )
-		return;
+	lmbFleshBody_Begin( body, pose, 1.0 / 60.0, &frame, &maps );
 	lmbFleshBody_PlaceBones( body, pose, &frame );
 	at[partPose] = Microseconds();
 	if ( body->def.network )
-		lmbFleshBody_RunNetwork( body );
+	{
+		lmbFleshBody_BeginNetwork( body );
+		for ( int r = 0; r < body->model->regionCount; ++r )
+			lmbFleshBody_RunRegion( body, r );
+	}
 	at[partNetwork] = Microseconds();
 	if ( body->hasModes )
 		lmbFleshBody_StepModes( body, &frame, maps );
 	at[partModes] = Microseconds();
-	lmbFleshBody_StepVertices( body, &frame, maps );
+	for ( int b = 0; b < body->model->blockCount; ++b )
+		lmbFleshBody_StepBlock( body, b, &frame, maps );
 	at[partVertices] = Microseconds();
 	if ( body->def.normals )
 		lmbFleshBody_FillNormals( body );
@@ -132,11 +136,13 @@ static void TimeParts( const lmbFlesh *model, lmbFleshBody *body, unsigned char 
 	free( bones );
 }
 
-/* Microseconds of a step of one of so many characters that take turns. */
-static double TimeCrowd( const lmbModel *model, const lmbFleshDef *def, int characters )
+/* Microseconds of a step of one of so many characters, one after the other or together. */
+static double TimeCrowd( const lmbModel *model, const lmbFleshDef *def, int characters, bool together )
 {
 	lmbArena arena = { 0 };
 	lmbFleshBody *bodies[64];
+	lmbFleshPose poses[64];
+	lmbFleshShape shapes[64];
 	double times[30];
 	float *bones = LMB_NEW( &arena, float, 12 * lmbFlesh_Info( model->flesh ).boneCount );
 	for ( int i = 0; i < characters; ++i )
@@ -144,12 +150,13 @@ static double TimeCrowd( const lmbModel *model, const lmbFleshDef *def, int char
 			return 0.0;
 	for ( int n = -5; n < 30; ++n )
 	{
-		lmbFleshPose pose;
-		lmbFleshShape shape;
-		MakePose( model->flesh, n + 5, bones, &pose );
-		double begin = Microseconds();
 		for ( int i = 0; i < characters; ++i )
-			lmbFleshBody_Step( bodies[i], &pose, 1.0 / 60.0, &shape );
+			MakePose( model->flesh, n + 5, bones, &poses[i] );
+		double begin = Microseconds();
+		if ( together )
+			lmbFleshBody_StepMany( bodies, poses, characters, 1.0 / 60.0, NULL, shapes );
+		for ( int i = 0; i < characters && !together; ++i )
+			lmbFleshBody_Step( bodies[i], &poses[i], 1.0 / 60.0, &shapes[i] );
 		if ( n >= 0 )
 			times[n] = ( Microseconds() - begin ) / characters;
 	}
@@ -187,9 +194,13 @@ static void TimeModel( const lmbModel *model, lmbKernelSet set, unsigned char *m
 		PrintParts( lmbKernels_Name( set ), layers[layer], "cold", parts );
 		lmbArena_Free( &arena );
 	}
-	printf( "\n%s, %s, one of 1, 16 and 64 characters: %.0f, %.0f, %.0f us a step\n\n",
-	        lmbKernels_Name( set ), layers[best.layer], TimeCrowd( model, &best, 1 ),
-	        TimeCrowd( model, &best, 16 ), TimeCrowd( model, &best, 64 ) );
+	printf( "\n" );
+	for ( int together = 0; together < 2; ++together )
+		printf( "%s, %s, %s, one of 1, 16 and 64 characters: %.0f, %.0f, %.0f us a step\n",
+		        lmbKernels_Name( set ), layers[best.layer], together ? "StepMany" : "Step",
+		        TimeCrowd( model, &best, 1, together ), TimeCrowd( model, &best, 16, together ),
+		        TimeCrowd( model, &best, 64, together ) );
+	printf( "\n" );
 }
 
 static int TimeFile( const char *path, int chosen, unsigned char *memory )

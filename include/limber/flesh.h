@@ -140,6 +140,27 @@ extern "C"
 	LMB_API lmbStatus lmbFleshBody_Step( lmbFleshBody *body, const lmbFleshPose *pose, double dt,
 	                                     lmbFleshShape *shape );
 
+	/* How a program's own threads take part in lmbFleshBody_StepMany. */
+	typedef struct lmbTasks
+	{
+		/* Calls work( context, i ) once for each i in 0 .. count - 1, in any order, on any threads, and
+		 * returns when all have returned. */
+		void ( *run )( void *user, int count, void ( *work )( void *context, int index ), void *context );
+		void *user;  /* handed to run; Nullable */
+		int threads; /* >= 1; how many calls of work are to be had at once */
+	} lmbTasks;
+
+	/* Steps many bodies of one model, each to its own pose, by the same dt, which shares the reading of the
+	 * model among them: the same bits as lmbFleshBody_Step for each, whatever their number, order, layers and
+	 * threads, at less cost. bodies (count) each once, poses (count), shapes (count) Nullable. tasks
+	 * Nullable: all in the caller's thread; with them up to that many groups of bodies are run at once, and
+	 * no body may be used elsewhere before the call returns. lmb_statusInvalidArgument, and nothing changes,
+	 * when a body is named twice or is of another model than the first, when lmbFleshBody_Step would refuse
+	 * one of the steps, or for a negative count or tasks without run or threads. */
+	LMB_API lmbStatus lmbFleshBody_StepMany( lmbFleshBody *const *bodies, const lmbFleshPose *poses,
+	                                         int count, double dt, const lmbTasks *tasks,
+	                                         lmbFleshShape *shapes );
+
 	/* Forgets all motion: the next step takes its pose as it is, and until then the body has stood still. For
 	 * a body that appears anew, for instance after a fall. A pause stays on. */
 	LMB_API void lmbFleshBody_Reset( lmbFleshBody *body );

@@ -435,36 +435,14 @@ void lmbFleshBody_FillNormals( lmbFleshBody *body )
 	body->kernels->normals( &mesh );
 }
 
-lmbStatus lmbFleshBody_Begin( lmbFleshBody *body, const lmbFleshPose *pose, double dt, lmbFleshFrame *frame,
-                              const lmbFleshMaps **maps )
+bool lmbFleshBody_Accepts( const lmbFleshBody *body, const lmbFleshPose *pose, double dt )
 {
-	if ( pose == NULL || !PoseIsSound( body, pose ) || !( dt >= 0.0 && dt <= 1e300 ) )
-		return lmb_statusInvalidArgument;
-	FillFrame( body, pose, dt, frame );
-	*maps = lmbFleshFrame_Moves( frame ) ? lmbFleshBody_FindMaps( body, frame->step ) : NULL;
-	return lmb_statusOk;
+	return pose != NULL && PoseIsSound( body, pose ) && dt >= 0.0 && dt <= 1e300;
 }
 
-lmbStatus lmbFleshBody_Step( lmbFleshBody *body, const lmbFleshPose *pose, double dt, lmbFleshShape *shape )
+void lmbFleshBody_Begin( lmbFleshBody *body, const lmbFleshPose *pose, double dt, lmbFleshFrame *frame,
+                         const lmbFleshMaps **maps )
 {
-	lmbFleshFrame frame;
-	const lmbFleshMaps *maps;
-	if ( body->clock->sleep == lmb_sleepAsleep )
-		return lmbFleshBody_Doze( body, dt, shape );
-	lmbStatus status = lmbFleshBody_Begin( body, pose, dt, &frame, &maps );
-	if ( status != lmb_statusOk )
-		return status;
-	lmbFleshBody_PlaceBones( body, pose, &frame );
-	if ( body->def.network )
-		lmbFleshBody_RunNetwork( body );
-	if ( body->hasModes )
-		lmbFleshBody_StepModes( body, &frame, maps );
-	if ( shape != NULL || body->hasVertexSprings )
-		lmbFleshBody_StepVertices( body, &frame, maps );
-	if ( shape != NULL && body->def.normals )
-		lmbFleshBody_FillNormals( body );
-	lmbFleshBody_End( body, &frame );
-	if ( shape != NULL )
-		*shape = ( lmbFleshShape ){ body->positions, body->normals };
-	return lmb_statusOk;
+	FillFrame( body, pose, dt, frame );
+	*maps = lmbFleshFrame_Moves( frame ) ? lmbFleshBody_FindMaps( body, frame->step ) : NULL;
 }

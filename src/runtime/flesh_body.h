@@ -52,6 +52,7 @@ struct lmbFleshBody
 	bool followsPose;                /* the modes' stiffness follows the pose */
 	const double *modeSprings, *vertexSprings;
 	/* Direction (flesh_direction.c). */
+	bool listed;   /* in the batch that is being checked (flesh_batch.c) */
 	bool directed; /* displacement has gains or a limit */
 	float perLimit;
 	bool slowsWithSize;
@@ -123,24 +124,29 @@ typedef struct lmbFleshFrame
 	double startOrigin[3], endOrigin[3];   /* the same of the position itself */
 } lmbFleshFrame;
 
-/* The parts of a step, in their order (flesh_body.c but where said otherwise). Begin refuses what
- * lmbFleshBody_Step refuses; *maps is NULL in a frame without motion. */
-lmbStatus lmbFleshBody_Begin( lmbFleshBody *body, const lmbFleshPose *pose, double dt, lmbFleshFrame *frame,
-                              const lmbFleshMaps **maps );
+/* What lmbFleshBody_Step refuses, for a body that is awake. */
+bool lmbFleshBody_Accepts( const lmbFleshBody *body, const lmbFleshPose *pose, double dt );
+
+/* The parts of a step, in their order (flesh_body.c but where said otherwise; flesh_batch.c calls them).
+ * Begin takes what Accepts does; *maps is NULL in a frame without motion. */
+void lmbFleshBody_Begin( lmbFleshBody *body, const lmbFleshPose *pose, double dt, lmbFleshFrame *frame,
+                         const lmbFleshMaps **maps );
 /* flesh_maps.c: springs as directed, as the maps' kernel reads them; bones' own factors are Nullable. And the
  * maps of a step of dt > 0. */
 void lmbFleshBody_FillRates( lmbFleshBody *body, const float *boneStiffness, const float *boneDamping );
 const lmbFleshMaps *lmbFleshBody_FindMaps( lmbFleshBody *body, double dt );
 /* flesh_pose.c: bones of the frame to palette, nextBones and the rotations; features. */
 void lmbFleshBody_PlaceBones( lmbFleshBody *body, const lmbFleshPose *pose, const lmbFleshFrame *frame );
-/* flesh_network.c: features to amplitudes and still. */
-void lmbFleshBody_RunNetwork( lmbFleshBody *body );
+/* flesh_network.c: features to amplitudes and still, region by region. */
+void lmbFleshBody_BeginNetwork( lmbFleshBody *body );
+void lmbFleshBody_RunRegion( lmbFleshBody *body, int region );
 /* flesh_modes.c: forcing, and a step of the modes; modeAmounts is filled. */
 void lmbFleshBody_StepModes( lmbFleshBody *body, const lmbFleshFrame *frame, const lmbFleshMaps *maps );
 /* flesh_vertices.c: a block's bones, with this frame's palette. */
 lmbSkin lmbFleshBody_Skin( const lmbFleshBody *body, int block );
-/* Shapes, and a step of the vertices' springs; positions is filled. */
-void lmbFleshBody_StepVertices( lmbFleshBody *body, const lmbFleshFrame *frame, const lmbFleshMaps *maps );
+/* Shapes, and a step of the vertices' springs, of one block; with all blocks positions is filled. */
+void lmbFleshBody_StepBlock( lmbFleshBody *body, int block, const lmbFleshFrame *frame,
+                             const lmbFleshMaps *maps );
 
 void lmbFleshBody_FillNormals( lmbFleshBody *body );
 /* The frame becomes the past. */

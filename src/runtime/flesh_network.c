@@ -46,25 +46,24 @@ static void AddBasis( const lmbFleshBody *body, const lmbFleshRegion *region, co
 		}
 }
 
-void lmbFleshBody_RunNetwork( lmbFleshBody *body )
+void lmbFleshBody_BeginNetwork( lmbFleshBody *body )
 {
 	const lmbFlesh *model = body->model;
-	bool byBlocks =
-	    model->networkColumns.blocks != NULL; /* then each block sums its own (flesh_vertices.c) */
-	if ( !byBlocks )
+	if ( model->networkColumns.blocks == NULL ) /* else each block sums its own (flesh_vertices.c) */
 		memset( body->still, 0, ( (size_t)model->softBlockCount + 1 ) * 3 * lmbLanes * sizeof( float ) );
-	for ( int r = 0; r < model->regionCount; ++r )
-	{
-		const lmbFleshRegion *region = &model->regions[r];
-		float *amplitudes = body->amplitudes + region->firstCoefficient;
-		GatherFeatures( body, region );
-		body->kernels->dense( region->featureCount, region->coefficientPad, region->linear,
-		                      region->linearBias, body->scratch[0], body->scratch[2] );
-		memcpy( amplitudes, body->scratch[2], (size_t)region->coefficientCount * sizeof( float ) );
-		const float *more = region->layerCount > 0 ? RunPerceptron( body, region ) : NULL;
-		for ( int c = 0; more != NULL && c < region->coefficientCount; ++c )
-			amplitudes[c] += more[c];
-		if ( !byBlocks )
-			AddBasis( body, region, amplitudes );
-	}
+}
+
+void lmbFleshBody_RunRegion( lmbFleshBody *body, int index )
+{
+	const lmbFleshRegion *region = &body->model->regions[index];
+	float *amplitudes = body->amplitudes + region->firstCoefficient;
+	GatherFeatures( body, region );
+	body->kernels->dense( region->featureCount, region->coefficientPad, region->linear, region->linearBias,
+	                      body->scratch[0], body->scratch[2] );
+	memcpy( amplitudes, body->scratch[2], (size_t)region->coefficientCount * sizeof( float ) );
+	const float *more = region->layerCount > 0 ? RunPerceptron( body, region ) : NULL;
+	for ( int c = 0; more != NULL && c < region->coefficientCount; ++c )
+		amplitudes[c] += more[c];
+	if ( body->model->networkColumns.blocks == NULL )
+		AddBasis( body, region, amplitudes );
 }

@@ -189,14 +189,15 @@ static void SoftBlock( lmbFleshBody *body, int block, const lmbFleshFrame *frame
 	Scatter( body, block, work->skinned );
 }
 
-void lmbFleshBody_StepVertices( lmbFleshBody *body, const lmbFleshFrame *frame, const lmbFleshMaps *maps )
+void lmbFleshBody_StepBlock( lmbFleshBody *body, int block, const lmbFleshFrame *frame,
+                             const lmbFleshMaps *maps )
 {
-	Work work;
-	for ( int block = 0; block < body->model->softBlockCount; ++block )
-		SoftBlock( body, block, frame, maps, &work );
-	for ( int block = body->model->softBlockCount; block < body->model->blockCount; ++block )
+	if ( block < body->model->softBlockCount )
 	{
-		lmbSkin skin = lmbFleshBody_Skin( body, block );
-		body->kernels->skinRigid( &skin, body->model->order + (size_t)block * lmbLanes, body->positions );
+		Work work;
+		SoftBlock( body, block, frame, maps, &work );
+		return;
 	}
+	lmbSkin skin = lmbFleshBody_Skin( body, block );
+	body->kernels->skinRigid( &skin, body->model->order + (size_t)block * lmbLanes, body->positions );
 }

@@ -211,6 +211,10 @@ static inline void LMB_NAME( ColumnsChunk )( int pairs, const int8_t *restrict e
 		for ( int k = 0; k < tiles * perTile; ++k )
 			total[s][k] = LMB_NO_TOTALS;
 	for ( int i = 0; i < pairs; ++i )
+	{
+		for ( int k = 0; k < tiles; ++k ) /* the tiles after these */
+			LMB_AHEAD( entries + ( (size_t)k * (size_t)pairs + (size_t)i ) * 2 * lmbTile,
+			           (size_t)tiles * (size_t)pairs * 2 * lmbTile );
 		for ( int k = 0; k < tiles * perTile; ++k )
 		{
 			LMB_WORDS words =
@@ -219,6 +223,7 @@ static inline void LMB_NAME( ColumnsChunk )( int pairs, const int8_t *restrict e
 			for ( int s = 0; s < sums; ++s )
 				total[s][k] = LMB_MULTIPLY_ADD( total[s][k], words, amounts + s * lmbColumnLimit + 2 * i );
 		}
+	}
 	for ( int s = 0; s < sums; ++s )
 		for ( int k = 0; k < tiles * perTile; ++k )
 			Store( out[s] + at + k * LMB_WIDTH, units[s] * LMB_TO_LANES( total[s][k] ) );

@@ -28,6 +28,14 @@
 #define LMB_ALIGNED
 #endif
 
+/* Asks for a line of the cache long before it is read, where the processor's own guesses end: with each tile,
+ * and each page. Past the end of an array this is harmless. */
+#if defined( __GNUC__ ) && !defined( LMB_PLAIN_KERNELS )
+#define LMB_AHEAD( address, bytes ) __builtin_prefetch( (const char *)( address ) + ( bytes ) )
+#else
+#define LMB_AHEAD( address, bytes ) (void)( address )
+#endif
+
 /* A pair of numbers next to each other, as vectors of whole numbers hold them. Plain C has no use for it. */
 #if defined( __GNUC__ )
 __attribute__( ( unused ) )
