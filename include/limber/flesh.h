@@ -152,11 +152,11 @@ extern "C"
 
 	/* Steps many bodies of one model, each to its own pose, by the same dt, which shares the reading of the
 	 * model among them: the same bits as lmbFleshBody_Step for each, whatever their number, order, layers and
-	 * threads, at less cost. bodies (count) each once, poses (count), shapes (count) Nullable. tasks
-	 * Nullable: all in the caller's thread; with them up to that many groups of bodies are run at once, and
-	 * no body may be used elsewhere before the call returns. lmb_statusInvalidArgument, and nothing changes,
-	 * when a body is named twice or is of another model than the first, when lmbFleshBody_Step would refuse
-	 * one of the steps, or for a negative count or tasks without run or threads. */
+	 * threads, at less cost. bodies (count) each once, poses (count), shapes (count) Nullable as there. tasks
+	 * Nullable: all in the caller's thread; with them groups of bodies are run side by side, and no body may
+	 * be used elsewhere before the call returns. lmb_statusInvalidArgument, and nothing changes, when a body
+	 * is named twice or is of another model than the first, when lmbFleshBody_Step would refuse one of the
+	 * steps, or for a negative count or tasks without run or threads. */
 	LMB_API lmbStatus lmbFleshBody_StepMany( lmbFleshBody *const *bodies, const lmbFleshPose *poses,
 	                                         int count, double dt, const lmbTasks *tasks,
 	                                         lmbFleshShape *shapes );

@@ -188,6 +188,29 @@ static void SplitPoints( Point *points, int count )
 	SplitPoints( points + half, count - half );
 }
 
+/* A block's vertices by how many bones move them, so that tiles of few bones come apart from those of many.
+ */
+static void SortByBones( const Compactor *c, int32_t *block )
+{
+	int bones[lmbLanes];
+	for ( int l = 0; l < lmbLanes; ++l )
+	{
+		bones[l] = 0;
+		for ( int k = 0; block[l] >= 0 && k < c->file.influenceCount; ++k )
+			bones[l] += c->file.weights[(size_t)block[l] * (size_t)c->file.influenceCount + (size_t)k] > 0.0f;
+	}
+	for ( int l = 1; l < lmbLanes; ++l )
+		for ( int at = l; at > 0 && bones[at] > bones[at - 1]; --at )
+		{
+			int count = bones[at];
+			int32_t vertex = block[at];
+			bones[at] = bones[at - 1];
+			block[at] = block[at - 1];
+			bones[at - 1] = count;
+			block[at - 1] = vertex;
+		}
+}
+
 static lmbStatus MakeOrder( Compactor *c, lmbError *error )
 {
 	for ( int v = 0; v < c->file.vertexCount; ++v )
@@ -208,6 +231,8 @@ static lmbStatus MakeOrder( Compactor *c, lmbError *error )
 	SplitPoints( points, count );
 	for ( int i = 0; i < c->blockCount * lmbLanes; ++i )
 		c->order[i] = i < count ? points[i].vertex : -1;
+	for ( int b = 0; b < c->blockCount; ++b )
+		SortByBones( c, c->order + (size_t)b * lmbLanes );
 	return lmb_statusOk;
 }
 

@@ -103,6 +103,8 @@ static void TakeAll( lmbCarver *carver, lmbFleshBody *body )
 		body->scratch[i] = lmbCarver_Take( carver, scratch, sizeof( float ) );
 	for ( int i = 0; i < 3; ++i )
 		body->modeAmounts[i] = lmbCarver_Take( carver, (size_t)model->modePad, sizeof( float ) );
+	for ( int i = 0; i < 2; ++i )
+		body->moreForcing[i] = lmbCarver_Take( carver, (size_t)model->modePad, sizeof( float ) );
 	body->nextLogs = lmbCarver_Take( carver, (size_t)model->modePad, sizeof( float ) );
 	size_t stillBlocks = model->networkColumns.blocks != NULL ? 0 : (size_t)model->softBlockCount + 1;
 	body->still = lmbCarver_Take( carver, stillBlocks, 3 * lmbLanes * sizeof( float ) );

@@ -92,6 +92,7 @@ struct lmbFleshBody
 	float *scratch[3];             /* network and forcing: inputs, and two of outputs */
 	float *still; /* ((softBlockCount + 1) x 3 x lmbLanes) B z, bind axes; none where blocks sum their own */
 	float *modeAmounts[3];      /* (modePad) amplitudes, and forcing at start and end */
+	float *moreForcing[2];      /* (modePad) */
 	float *nextLogs;            /* (modePad) log ratios of this frame */
 	float *positions, *normals; /* (vertexCount x 3) m, model space */
 	float *normalSums;          /* lmbNormals; zeros between steps */

@@ -2,6 +2,7 @@
 
 #include "flesh_mesh.h"
 
+#include <math.h>
 #include <string.h>
 
 static int Larger( int a, int b )
@@ -206,6 +207,79 @@ static void Transpose( const float *from, int outputs, int inputs, int stride, f
 			to[(size_t)i * pad + o] = from[(size_t)o * stride + i];
 }
 
+/* The same as whole numbers (kernels.h, lmbWords). */
+static void FillWords( const float *from, int outputs, int inputs, int stride, int pad, float *scales,
+                       int16_t *entries )
+{
+	memset( entries, 0, (size_t)lmbWords_Count( inputs, pad ) * sizeof( *entries ) );
+	for ( int i = 0; i < Padded( inputs ); ++i )
+	{
+		float most = 0.0f;
+		for ( int o = 0; o < outputs && i < inputs; ++o )
+		{
+			float size = fabsf( from[(size_t)o * stride + i] );
+			most = size > most ? size : most;
+		}
+		scales[i] = most / lmbWordLimit;
+		int first = i / lmbWordChunk * lmbWordChunk, left = inputs - first;
+		int pairs = ( ( left < lmbWordChunk ? left : lmbWordChunk ) + 1 ) / 2;
+		for ( int o = 0; o < outputs && scales[i] > 0.0f; ++o )
+		{
+			double whole = floor( (double)from[(size_t)o * stride + i] / scales[i] + 0.5 );
+			whole = whole > lmbWordLimit ? lmbWordLimit : whole < -lmbWordLimit ? -lmbWordLimit : whole;
+			size_t pair = (size_t)first / 2 * (size_t)( pad / lmbTile ) + (size_t)( o / lmbTile * pairs ) +
+			              (size_t)( ( i - first ) / 2 );
+			entries[pair * 2 * lmbTile + (size_t)( o % lmbTile * 2 + i % 2 )] = (int16_t)whole;
+		}
+	}
+}
+
+/* Takes a layer's memory, and fills it from rows of inputs for each output, a stride apart; bias Nullable. */
+static void PackDense( Packing *packing, const float *from, int outputs, int inputs, int stride,
+                       const float *bias, int biasStride, lmbDense *dense )
+{
+	int pad = Padded( outputs );
+	bool whole = packing->file->softOrder != NULL;
+	float *weights = lmbCarver_Take( &packing->carver, whole ? 0 : (uint64_t)inputs * pad, sizeof( float ) );
+	int16_t *entries =
+	    lmbCarver_Take( &packing->carver, whole ? lmbWords_Count( inputs, pad ) : 0, sizeof( int16_t ) );
+	float *scales =
+	    lmbCarver_Take( &packing->carver, whole ? (uint64_t)Padded( inputs ) : 0, sizeof( float ) );
+	float *biases = lmbCarver_Take( &packing->carver, bias != NULL ? (uint64_t)pad : 0, sizeof( float ) );
+	if ( packing->carver.memory == NULL )
+		return;
+	*dense = ( lmbDense ){ .inputs = inputs, .outputs = pad, .weights = whole ? NULL : weights };
+	if ( whole )
+	{
+		dense->words = ( lmbWords ){ inputs, pad, scales, entries };
+		FillWords( from, outputs, inputs, stride, pad, scales, entries );
+	}
+	else
+		Transpose( from, outputs, inputs, stride, weights, pad );
+	if ( bias != NULL )
+	{
+		dense->bias = biases;
+		Transpose( bias, outputs, 1, biasStride, biases, pad );
+	}
+}
+
+void lmbDense_Run( const lmbDense *dense, const lmbKernels *kernels, const float *x, float *y )
+{
+	if ( dense->weights != NULL )
+		kernels->dense( dense->inputs, dense->outputs, dense->weights, dense->bias, x, y );
+	else
+		kernels->words( &dense->words, dense->bias, 1, &x, &y );
+}
+
+void lmbDense_RunTwo( const lmbDense *dense, const lmbKernels *kernels, const float *const x[2],
+                      float *const y[2] )
+{
+	if ( dense->weights != NULL )
+		kernels->denseTwo( dense->inputs, dense->outputs, dense->weights, x, y );
+	else
+		kernels->words( &dense->words, NULL, 2, x, y );
+}
+
 /* Where the next region's numbers lie in the joined arrays. */
 typedef struct Joined
 {
@@ -220,32 +294,10 @@ static void PackLayers( Packing *packing, const int32_t *row, Joined *joined, lm
 	{
 		int inputs, outputs;
 		lmbRegion_LayerSize( row, layer, &inputs, &outputs );
-		int pad = Padded( outputs );
-		float *weights = lmbCarver_Take( &packing->carver, (uint64_t)inputs * pad, sizeof( float ) );
-		float *bias = lmbCarver_Take( &packing->carver, (uint64_t)pad, sizeof( float ) );
-		if ( weights != NULL && bias != NULL )
-		{
-			Transpose( joined->layers, outputs, inputs, inputs, weights, pad );
-			Transpose( joined->layers + (size_t)inputs * outputs, outputs, 1, 1, bias, pad );
-			region->weights[layer] = weights;
-			region->biases[layer] = bias;
-		}
+		PackDense( packing, joined->layers, outputs, inputs, inputs,
+		           joined->layers + (size_t)inputs * outputs, 1, &region->layers[layer] );
 		joined->layers += ( (size_t)inputs + 1 ) * outputs;
 	}
-}
-
-static void PackLinear( Packing *packing, const Joined *joined, int coefficients, int features,
-                        lmbFleshRegion *region )
-{
-	int pad = Padded( coefficients );
-	float *linear = lmbCarver_Take( &packing->carver, (uint64_t)features * pad, sizeof( float ) );
-	float *bias = lmbCarver_Take( &packing->carver, (uint64_t)pad, sizeof( float ) );
-	if ( linear == NULL || bias == NULL )
-		return;
-	Transpose( joined->linear, coefficients, features, features + 1, linear, pad );
-	Transpose( joined->linear + features, coefficients, 1, features + 1, bias, pad );
-	region->linear = linear;
-	region->linearBias = bias;
 }
 
 static int CountSoft( const lmbFleshFile *file, const int32_t *vertices, int count )
@@ -292,7 +344,8 @@ static void PackRegion( Packing *packing, const int32_t *row, Joined *joined, lm
 {
 	int features = row[lmbRegionFeatures], coefficients = row[lmbRegionCoefficients];
 	int vertices = row[lmbRegionVertices];
-	PackLinear( packing, joined, coefficients, features, region );
+	PackDense( packing, joined->linear, coefficients, features, features + 1, joined->linear + features,
+	           features + 1, &region->linear );
 	PackBasis( packing, joined, coefficients, vertices, region );
 	PackLayers( packing, row, joined, region );
 	lmbFlesh *model = packing->model;
@@ -380,28 +433,26 @@ static void PackModes( Packing *packing )
 {
 	const lmbFleshFile *file = packing->file;
 	int modes = file->modeCount, pad = Padded( modes ), softBlocks, blocks;
-	size_t boneInputs = (size_t)file->pairCount * 12, coefficients = (size_t)file->coefficientCount;
+	int boneInputs = file->pairCount * 12;
 	CountBlocks( file, &softBlocks, &blocks );
 	uint64_t shapeBlocks = file->shapes != NULL ? (uint64_t)softBlocks : 0;
 	float *shapes =
 	    lmbCarver_Take( &packing->carver, shapeBlocks * 3 * lmbLanes, (uint64_t)modes * sizeof( float ) );
-	float *forcing =
-	    lmbCarver_Take( &packing->carver, boneInputs + coefficients, (uint64_t)pad * sizeof( float ) );
+	lmbDense bones = { 0 }, coefficients = { 0 };
+	PackDense( packing, file->boneForcing, modes, boneInputs, boneInputs, NULL, 0, &bones );
+	if ( file->coefficientForcing != NULL )
+		PackDense( packing, file->coefficientForcing, modes, file->coefficientCount, file->coefficientCount,
+		           NULL, 0, &coefficients );
 	PackPoseStiffness( packing, pad );
 	lmbFlesh *model = packing->model;
-	if ( model == NULL || shapes == NULL || forcing == NULL )
+	if ( model == NULL || shapes == NULL )
 		return;
 	model->modePad = pad;
 	model->shapes = shapes;
-	model->forcing = forcing;
+	model->boneForcing = bones;
+	model->coefficientForcing = coefficients;
 	if ( file->shapes != NULL )
 		FillShapes( packing, shapes );
-	Transpose( file->boneForcing, modes, (int)boneInputs, (int)boneInputs, forcing, pad );
-	forcing += boneInputs * (size_t)pad;
-	if ( file->coefficientForcing != NULL )
-		Transpose( file->coefficientForcing, modes, (int)coefficients, (int)coefficients, forcing, pad );
-	else
-		memset( forcing, 0, coefficients * (size_t)pad * sizeof( float ) );
 }
 
 static lmbFleshInfo MakeInfo( const lmbFleshFile *file )

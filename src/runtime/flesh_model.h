@@ -9,6 +9,15 @@
 #include "flesh_file.h"
 #include "kernels/kernels.h"
 
+/* A dense layer. Models that store shapes by blocks have its weights as whole numbers. */
+typedef struct lmbDense
+{
+	int inputs, outputs; /* outputs a multiple of lmbTile */
+	float *weights;      /* (inputs x outputs); NULL: words */
+	lmbWords words;
+	float *bias; /* (outputs), Nullable */
+} lmbDense;
+
 /* One region of the network. Lanes are its soft vertices, padded to a multiple of lmbTile; outputs are
  * padded to a multiple of lmbTile too. */
 typedef struct lmbFleshRegion
@@ -18,8 +27,7 @@ typedef struct lmbFleshRegion
 	int firstCoefficient;    /* among those of all regions */
 	const int32_t *features; /* (featureCount) indices of the pose's features */
 	const float *mean, *scale;
-	float *linear, *linearBias; /* (featureCount x coefficientPad), (coefficientPad) */
-	float *weights[lmbLayersMax], *biases[lmbLayersMax];
+	lmbDense linear, layers[lmbLayersMax];
 	float *basis;     /* (laneCount / lmbTile x 3 x coefficientCount x lmbTile) */
 	int32_t *targets; /* (laneCount) offset of the lane's x in a (blocks x 3 x lmbLanes) array */
 } lmbFleshRegion;
@@ -58,14 +66,19 @@ struct lmbFlesh
 
 	lmbFileColumns networkColumns, modeColumns; /* in place of the regions' basis and of shapes */
 
-	float *shapes;        /* (softBlockCount x 3 x lmbLanes / lmbTile x modeCount x lmbTile) */
-	int modePad;          /* modeCount, padded to a multiple of lmbTile */
-	float *forcing;       /* (pairCount * 12 + coefficientCount) x modePad */
+	float *shapes; /* (softBlockCount x 3 x lmbLanes / lmbTile x modeCount x lmbTile) */
+	int modePad;   /* modeCount, padded to a multiple of lmbTile */
+	lmbDense boneForcing, coefficientForcing; /* (pairCount * 12), (coefficientCount) or no x modePad */
 	float *poseStiffness; /* ((featureCount + 1) x modePad), the constant last; NULL: modes keep theirs */
 	float *poseStiffnessRange; /* (2 x modePad) lowest, highest */
 	const int32_t *pairs;      /* (pairCount x 2) */
 	/* (count x 2) stiffness and damping, NULL when the model has none */
 	const double *modeSprings, *modeSpringsUnfitted, *vertexSprings, *remainderSprings;
 };
+
+/* y = bias + W^T x; and two of them without bias. x (inputs), y (outputs), no overlap. */
+void lmbDense_Run( const lmbDense *dense, const lmbKernels *kernels, const float *x, float *y );
+void lmbDense_RunTwo( const lmbDense *dense, const lmbKernels *kernels, const float *const x[2],
+                      float *const y[2] );
 
 #endif

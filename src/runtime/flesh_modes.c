@@ -49,27 +49,52 @@ static void TurnBack( const double *rotation, const double *a, float *out )
 }
 
 /* Inputs of the reduced forcing (docs/formats/model.md): each pair's acceleration in its second bone's
- * axes, then the accelerations of the network's coefficients. Returns how many. */
-static int GatherForcing( lmbFleshBody *body, const lmbFleshFrame *frame, float *start, float *end )
+ * axes. */
+static void GatherPairs( const lmbFleshBody *body, float *start, float *end )
 {
 	const lmbFlesh *model = body->model;
-	int count = 0;
-	for ( int p = 0; p < model->pairCount; ++p, count += 12 )
+	for ( int p = 0; p < model->pairCount; ++p )
 	{
 		size_t moving = (size_t)model->pairs[2 * p], axes = (size_t)model->pairs[2 * p + 1];
-		TurnBack( body->turns + 9 * axes, body->bonesStart + 12 * moving, start + count );
-		TurnBack( body->nextTurns + 9 * axes, body->bonesEnd + 12 * moving, end + count );
+		TurnBack( body->turns + 9 * axes, body->bonesStart + 12 * moving, start + 12 * (size_t)p );
+		TurnBack( body->nextTurns + 9 * axes, body->bonesEnd + 12 * moving, end + 12 * (size_t)p );
 	}
-	int coefficients = body->def.network ? model->info.coefficientCount : 0;
-	double *last = body->coefficients, *e1 = last + coefficients, *e2 = e1 + coefficients;
-	for ( int c = 0; c < coefficients; ++c, ++count )
+}
+
+/* Accelerations of the network's coefficients. */
+static void AdvanceCoefficients( lmbFleshBody *body, const lmbFleshFrame *frame, float *start, float *end )
+{
+	int count = body->model->info.coefficientCount;
+	double *last = body->coefficients, *e1 = last + count, *e2 = e1 + count;
+	for ( int c = 0; c < count; ++c )
 	{
 		double first, second;
 		Advance( frame, body->amplitudes[c], &last[c], &e1[c], &e2[c], &first, &second );
-		start[count] = (float)first;
-		end[count] = (float)second;
+		start[c] = (float)first;
+		end[c] = (float)second;
 	}
-	return count;
+}
+
+/* What drives the modes at the step's start and end, to modeAmounts 1 and 2. */
+static void FindForcing( lmbFleshBody *body, const lmbFleshFrame *frame )
+{
+	const lmbFlesh *model = body->model;
+	const float *inputs[2] = { body->scratch[0], body->scratch[1] };
+	bool moves = lmbFleshFrame_Moves( frame );
+	if ( moves )
+	{
+		GatherPairs( body, body->scratch[0], body->scratch[1] );
+		lmbDense_RunTwo( &model->boneForcing, body->kernels, inputs, body->modeAmounts + 1 );
+	}
+	if ( !body->def.network )
+		return;
+	AdvanceCoefficients( body, frame, body->scratch[0], body->scratch[1] );
+	if ( !moves || model->coefficientForcing.outputs == 0 )
+		return;
+	lmbDense_RunTwo( &model->coefficientForcing, body->kernels, inputs, body->moreForcing );
+	for ( int i = 0; i < 2; ++i )
+		for ( int m = 0; m < model->modePad; ++m )
+			body->modeAmounts[1 + i][m] += body->moreForcing[i][m];
 }
 
 /* Springs that numbers at the edge of their range have thrown out of it come to rest. */
@@ -126,14 +151,9 @@ void lmbFleshBody_StepModes( lmbFleshBody *body, const lmbFleshFrame *frame, con
 	AdvanceBones( body, frame );
 	if ( body->followsPose )
 		FindLogs( body );
-	int inputs = GatherForcing( body, frame, body->scratch[0], body->scratch[1] );
+	FindForcing( body, frame );
 	if ( lmbFleshFrame_Moves( frame ) )
-	{
-		const float *accelerations[2] = { body->scratch[0], body->scratch[1] };
-		body->kernels->denseTwo( inputs, model->modePad, model->forcing, accelerations,
-		                         body->modeAmounts + 1 );
 		StepOscillators( body, frame, maps->modes );
-	}
 	memcpy( body->turns, body->nextTurns, (size_t)model->info.boneCount * 9 * sizeof( double ) );
 	for ( int m = 0; m < model->info.modeCount; ++m )
 	{

@@ -13,15 +13,12 @@ static void GatherFeatures( const lmbFleshBody *body, const lmbFleshRegion *regi
 static const float *RunPerceptron( const lmbFleshBody *body, const lmbFleshRegion *region )
 {
 	float *x = body->scratch[0], *y = body->scratch[1];
-	int inputs = region->featureCount;
-	for ( int i = 0; i < inputs; ++i )
+	for ( int i = 0; i < region->featureCount; ++i )
 		x[i] = ( x[i] - region->mean[i] ) * region->scale[i];
 	for ( int layer = 0; layer < region->layerCount; ++layer )
 	{
 		bool last = layer == region->layerCount - 1;
-		body->kernels->dense( inputs, last ? region->coefficientPad : region->hiddenPad,
-		                      region->weights[layer], region->biases[layer], x, y );
-		inputs = region->hiddenCount;
+		lmbDense_Run( &region->layers[layer], body->kernels, x, y );
 		if ( !last )
 			body->kernels->tanh( region->hiddenPad, y );
 		float *spare = x;
@@ -58,8 +55,7 @@ void lmbFleshBody_RunRegion( lmbFleshBody *body, int index )
 	const lmbFleshRegion *region = &body->model->regions[index];
 	float *amplitudes = body->amplitudes + region->firstCoefficient;
 	GatherFeatures( body, region );
-	body->kernels->dense( region->featureCount, region->coefficientPad, region->linear, region->linearBias,
-	                      body->scratch[0], body->scratch[2] );
+	lmbDense_Run( &region->linear, body->kernels, body->scratch[0], body->scratch[2] );
 	memcpy( amplitudes, body->scratch[2], (size_t)region->coefficientCount * sizeof( float ) );
 	const float *more = region->layerCount > 0 ? RunPerceptron( body, region ) : NULL;
 	for ( int c = 0; more != NULL && c < region->coefficientCount; ++c )

@@ -112,8 +112,9 @@ static void CompactAgrees( void **state )
 		double rms = sqrt( sum / ( 120.0 * fixture.def.vertexCount ) );
 		printf( "tolerance %.4f mm: off by %.4f mm RMS\n", 1e3 * tolerances[t], 1e3 * rms );
 		/* Network and modes may each be off by the tolerance, and the amounts here are only roughly those
-		 * that it was made for; amounts are rounded to 16 bits besides (2e-6 m). */
-		CHECK( rms < 3.0 * tolerances[t] + 2e-6 );
+		 * that it was made for. Amounts are rounded to 16 bits besides, the network's weights and what
+		 * they multiply to 13: about 1e-4 of displacements of 0.1 m. */
+		CHECK( rms < 3.0 * tolerances[t] + 1e-5 );
 		lmbModel_Close( &after );
 		lmbArena_Free( &arena );
 	}

@@ -153,6 +153,65 @@ static void Columns( const lmbKernels *kernels, Case *c, lmbRandom *random )
 		CHECK( alone[l] == 0.0f );
 }
 
+/* Two chunks, the second one odd, and what tiles leave over. */
+static void Words( const lmbKernels *kernels, Case *c, lmbRandom *random )
+{
+	enum
+	{
+		wide = lmbWordChunk + 21,
+		most16 = ( wide + 1 ) * outputs
+	};
+	static int16_t entries[most16];
+	float scales[wide + lmbTile] = { 0 }, x[2][wide];
+	for ( int i = 0; i < wide; ++i )
+	{
+		scales[i] = (float)lmbRandom_Uniform( random );
+		x[0][i] = c->in[i];
+		x[1][i] = c->in[wide + i];
+	}
+	for ( int i = 0; i < most16; ++i )
+		entries[i] = (int16_t)( (int)lmbRandom_Below( random, 2 * lmbWordLimit + 1 ) - lmbWordLimit );
+	lmbWords matrix = { wide, outputs, scales, entries };
+	const float *bias = c->in + 2 * wide, *both[2] = { x[0], x[1] };
+	float *y[2] = { c->out, c->out + outputs }, *alone = c->out + 2 * outputs;
+	kernels->words( &matrix, bias, 2, both, y );
+	kernels->words( &matrix, bias, 1, both + 1, &alone );
+	CHECK( memcmp( alone, y[1], outputs * sizeof( float ) ) == 0 );
+	for ( int s = 0; s < 2; ++s )
+		for ( int o = 0; o < outputs; ++o )
+		{
+			double sum = bias[o], largest = 0.0;
+			for ( int i = 0; i < wide; ++i )
+			{
+				int first = i / lmbWordChunk * lmbWordChunk;
+				int pairs = ( ( first == 0 ? lmbWordChunk : wide - lmbWordChunk ) + 1 ) / 2;
+				double scaled = (double)scales[i] * x[s][i];
+				int pair = first / 2 * ( outputs / lmbTile ) + o / lmbTile * pairs + ( i - first ) / 2;
+				sum += scaled * entries[pair * 2 * lmbTile + o % lmbTile * 2 + i % 2];
+				largest = fmax( largest, fabs( scaled ) );
+			}
+			/* Half a unit of each input at most: a unit is the chunk's largest over lmbWordLimit. */
+			CHECK_NEAR( y[s][o], sum, 0.51 * largest * wide );
+		}
+	/* As many of the largest as there may be, and what is not finite. */
+	float ones[lmbWordChunk], no[lmbWordChunk];
+	for ( int i = 0; i < most16; ++i )
+		entries[i] = lmbWordLimit;
+	for ( int i = 0; i < lmbWordChunk; ++i )
+	{
+		ones[i] = scales[i] = 1.0f;
+		no[i] = NAN;
+	}
+	matrix.inputs = lmbWordChunk;
+	const float *given = ones;
+	kernels->words( &matrix, NULL, 1, &given, &alone );
+	for ( int o = 0; o < outputs; ++o )
+		CHECK_NEAR( alone[o], (double)lmbWordLimit * lmbWordChunk, 1e-6 * lmbWordLimit * lmbWordChunk );
+	given = no;
+	kernels->words( &matrix, bias, 1, &given, &alone );
+	CHECK( memcmp( alone, bias, outputs * sizeof( float ) ) == 0 );
+}
+
 static void Skin( const lmbKernels *kernels, Case *c, lmbRandom *random )
 {
 	uint16_t names[lmbLanes * 4];
@@ -367,9 +426,9 @@ static void SameBits( void **state )
 	{
 		const char *name;
 		void ( *run )( const lmbKernels *, Case *, lmbRandom * );
-	} calls[] = { { "dense", Dense },     { "tanh", Tanh }, { "shapes", Shapes },
-	              { "columns", Columns }, { "skin", Skin }, { "turns", Turns },
-	              { "springs", Springs }, { "maps", Maps }, { "normals", Normals } };
+	} calls[] = { { "dense", Dense }, { "tanh", Tanh },      { "shapes", Shapes }, { "columns", Columns },
+	              { "words", Words }, { "skin", Skin },      { "turns", Turns },   { "springs", Springs },
+	              { "maps", Maps },   { "normals", Normals } };
 	Case *first = malloc( sizeof( Case ) ), *other = malloc( sizeof( Case ) );
 	for ( int set = lmb_kernelsPlain; set < lmb_kernelsCount; ++set )
 	{

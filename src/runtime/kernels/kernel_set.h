@@ -164,17 +164,12 @@ static void LMB_NAME( Shapes )( int count, const float *restrict shapes, int sum
 	}
 }
 
-/* Scaled amounts as whole numbers of 16 bits; returns what one counts. */
-static inline float LMB_NAME( RoundAmounts )( const lmbColumns *columns, const float *restrict amounts,
-                                              int16_t *restrict rounded )
+/* Numbers as whole ones within limit of the largest; returns what one counts. scaled (count padded to
+ * lmbTile) ends in zeros. */
+static inline float LMB_NAME( RoundScaled )( int padded, const float *restrict scaled, float limit,
+                                             int16_t *restrict rounded )
 {
-	LMB_ALIGNED float scaled[lmbColumnLimit];
 	const float shift = 12582912.0f; /* 1.5 * 2^23: adding it rounds to whole numbers */
-	int count = columns->count, padded = ( count + lmbTile - 1 ) / lmbTile * lmbTile;
-	for ( int i = 0; i < count; ++i )
-		scaled[i] = columns->scales[i] * amounts[columns->amount[i]];
-	for ( int i = count; i < padded; ++i )
-		scaled[i] = 0.0f;
 	Lanes largest = Same( 0.0f );
 	for ( int i = 0; i < padded; i += LMB_WIDTH )
 	{
@@ -191,10 +186,99 @@ static inline float LMB_NAME( RoundAmounts )( const lmbColumns *columns, const f
 		memset( rounded, 0, (size_t)padded * sizeof( *rounded ) );
 		return 0.0f;
 	}
-	Lanes inverse = Same( 32767.0f / most );
+	Lanes inverse = Same( limit / most );
 	for ( int i = 0; i < padded; i += LMB_WIDTH )
 		LMB_STORE_WORDS( rounded + i, Whole( Load( scaled + i ) * inverse + shift ) );
-	return most / 32767.0f;
+	return most / limit;
+}
+
+/* Scaled amounts as whole numbers of 16 bits; returns what one counts. */
+static inline float LMB_NAME( RoundAmounts )( const lmbColumns *columns, const float *restrict amounts,
+                                              int16_t *restrict rounded )
+{
+	LMB_ALIGNED float scaled[lmbColumnLimit];
+	int count = columns->count, padded = ( count + lmbTile - 1 ) / lmbTile * lmbTile;
+	for ( int i = 0; i < count; ++i )
+		scaled[i] = columns->scales[i] * amounts[columns->amount[i]];
+	for ( int i = count; i < padded; ++i )
+		scaled[i] = 0.0f;
+	return LMB_NAME( RoundScaled )( padded, scaled, 32767.0f, rounded );
+}
+
+/* Inputs of a chunk, the same way. */
+static inline float LMB_NAME( RoundInputs )( int count, const float *restrict scales, const float *restrict x,
+                                             int16_t *restrict rounded )
+{
+	LMB_ALIGNED float scaled[lmbWordChunk];
+	int padded = ( count + lmbTile - 1 ) / lmbTile * lmbTile;
+	for ( int i = 0; i < count; ++i )
+		scaled[i] = scales[i] * x[i];
+	for ( int i = count; i < padded; ++i )
+		scaled[i] = 0.0f;
+	return LMB_NAME( RoundScaled )( padded, scaled, (float)lmbWordLimit, rounded );
+}
+
+/* Adds a chunk's sums for some tiles of outputs. */
+static inline void LMB_NAME( WordsChunk )( int pairs, const int16_t *restrict entries, int sums, int tiles,
+                                           const int16_t *restrict inputs, const float *units,
+                                           float *const *y, int at )
+{
+	enum
+	{
+		perTile = lmbTile / LMB_WIDTH
+	};
+	LMB_TOTALS total[2][perTile > 4 ? perTile : 4];
+	for ( int s = 0; s < sums; ++s )
+		for ( int k = 0; k < tiles * perTile; ++k )
+			total[s][k] = LMB_NO_TOTALS;
+	for ( int i = 0; i < pairs; ++i )
+		for ( int k = 0; k < tiles * perTile; ++k )
+		{
+			LMB_WORDS words = LMB_LOAD_WORDS(
+			    entries + ( (size_t)( k / perTile ) * (size_t)pairs + (size_t)i ) * 2 * lmbTile +
+			    k % perTile * 2 * LMB_WIDTH );
+			for ( int s = 0; s < sums; ++s )
+				total[s][k] = LMB_MULTIPLY_ADD( total[s][k], words, inputs + s * lmbWordChunk + 2 * i );
+		}
+	for ( int s = 0; s < sums; ++s )
+		for ( int k = 0; k < tiles * perTile; ++k )
+		{
+			float *to = y[s] + at + k * LMB_WIDTH;
+			Store( to, Load( to ) + units[s] * LMB_TO_LANES( total[s][k] ) );
+		}
+}
+
+static void LMB_NAME( Words )( const lmbWords *matrix, const float *bias, int sums, const float *const *x,
+                               float *const *y )
+{
+	enum
+	{
+		many = LMB_WIDTH == 16  ? 4
+		       : LMB_WIDTH == 8 ? 2
+		                        : 1
+	};
+	LMB_ALIGNED int16_t inputs[2 * lmbWordChunk];
+	float units[2];
+	const int16_t *entries = matrix->entries;
+	for ( int s = 0; s < sums; ++s )
+		for ( int o = 0; o < matrix->outputs; o += LMB_WIDTH )
+			Store( y[s] + o, bias != NULL ? Load( bias + o ) : Same( 0.0f ) );
+	for ( int first = 0; first < matrix->inputs; first += lmbWordChunk )
+	{
+		int left = matrix->inputs - first, count = left < lmbWordChunk ? left : lmbWordChunk;
+		int pairs = ( count + 1 ) / 2, at = 0;
+		for ( int s = 0; s < sums; ++s )
+			units[s] = LMB_NAME( RoundInputs )( count, matrix->scales + first, x[s] + first,
+			                                    inputs + s * lmbWordChunk );
+		for ( ; at + many * lmbTile <= matrix->outputs;
+		      at += many * lmbTile, entries += (size_t)many * (size_t)pairs * 2 * lmbTile )
+			if ( sums == 2 )
+				LMB_NAME( WordsChunk )( pairs, entries, 2, many, inputs, units, y, at );
+			else
+				LMB_NAME( WordsChunk )( pairs, entries, 1, many, inputs, units, y, at );
+		for ( ; at < matrix->outputs; at += lmbTile, entries += (size_t)pairs * 2 * lmbTile )
+			LMB_NAME( WordsChunk )( pairs, entries, sums, 1, inputs, units, y, at );
+	}
 }
 
 /* Some tiles of a block; amounts and entries of two columns at a time. */
@@ -647,6 +731,7 @@ static const lmbKernels LMB_NAME( kernels ) = {
     .dense = LMB_NAME( Dense ),
     .denseTwo = LMB_NAME( DenseTwo ),
     .tanh = LMB_NAME( Tanh ),
+    .words = LMB_NAME( Words ),
     .shapes = LMB_NAME( Shapes ),
     .columns = LMB_NAME( Columns ),
     .skin = LMB_NAME( Skin ),
@@ -670,6 +755,7 @@ static const lmbKernels LMB_NAME( kernels ) = {
 #undef LMB_TOTALS
 #undef LMB_NO_TOTALS
 #undef LMB_WIDEN
+#undef LMB_LOAD_WORDS
 #undef LMB_MULTIPLY_ADD
 #undef LMB_TO_LANES
 

@@ -48,17 +48,28 @@ LoadPair( const int16_t *from )
 	return pair;
 }
 
-/* Of each set: LMB_WIDEN reads two bytes for each lane as 16 bits; LMB_MULTIPLY_ADD adds the sum of their
- * products with a pair of amounts. */
+/* Of each set: LMB_WIDEN reads two bytes for each lane as 16 bits, LMB_LOAD_WORDS two words; LMB_MULTIPLY_ADD
+ * adds the sum of their products with a pair of amounts. */
+typedef struct PlainWords
+{
+	int16_t at[2];
+} PlainWords;
 #define LMB_SET plain
 #define LMB_WIDTH 1
-#define LMB_WORDS const int8_t *
+#define LMB_WORDS PlainWords
 #define LMB_TOTALS int32_t
 #define LMB_STORE_WORDS( to, bits ) *( to ) = (int16_t)( bits )
 #define LMB_NO_TOTALS 0
-#define LMB_WIDEN( from ) ( from )
+#define LMB_WIDEN( from )                                                                                    \
+	( PlainWords )                                                                                           \
+	{                                                                                                        \
+		{                                                                                                    \
+			( from )[0], ( from )[1]                                                                         \
+		}                                                                                                    \
+	}
+#define LMB_LOAD_WORDS( from ) LMB_WIDEN( from )
 #define LMB_MULTIPLY_ADD( total, words, pair )                                                               \
-	( ( total ) + ( words )[0] * ( pair )[0] + ( words )[1] * ( pair )[1] )
+	( ( total ) + ( words ).at[0] * ( pair )[0] + ( words ).at[1] * ( pair )[1] )
 #define LMB_TO_LANES( total ) (float)( total )
 #include "kernel_set.h"
 
@@ -72,6 +83,7 @@ LoadPair( const int16_t *from )
 	_mm_storel_epi64( (__m128i *)(void *)( to ), _mm_packs_epi32( (__m128i)( bits ), (__m128i)( bits ) ) )
 #define LMB_NO_TOTALS _mm_setzero_si128()
 #define LMB_WIDEN( from ) WidenSse2( from )
+#define LMB_LOAD_WORDS( from ) _mm_loadu_si128( (const __m128i *)(const void *)( from ) )
 #define LMB_MULTIPLY_ADD( total, words, pair )                                                               \
 	_mm_add_epi32( total, _mm_madd_epi16( words, _mm_set1_epi32( LoadPair( pair ) ) ) )
 #define LMB_TO_LANES( total ) ( Lanes ) _mm_cvtepi32_ps( total )
@@ -90,6 +102,7 @@ static inline __m128i WidenSse2( const int8_t *from )
 #define LMB_STORE_WORDS( to, bits ) vst1_s16( to, vmovn_s32( (int32x4_t)( bits ) ) )
 #define LMB_NO_TOTALS vdupq_n_s32( 0 )
 #define LMB_WIDEN( from ) vmovl_s8( vld1_s8( from ) )
+#define LMB_LOAD_WORDS( from ) vld1q_s16( from )
 #define LMB_MULTIPLY_ADD( total, words, pair ) MultiplyAddNeon( total, words, pair )
 #define LMB_TO_LANES( total ) ( Lanes ) vcvtq_f32_s32( total )
 static inline int32x4_t MultiplyAddNeon( int32x4_t total, int16x8_t words, const int16_t *pair )
@@ -109,6 +122,7 @@ static inline int32x4_t MultiplyAddNeon( int32x4_t total, int16x8_t words, const
 	wasm_v128_store64_lane( to, wasm_i16x8_narrow_i32x4( (v128_t)( bits ), (v128_t)( bits ) ), 0 )
 #define LMB_NO_TOTALS wasm_i32x4_splat( 0 )
 #define LMB_WIDEN( from ) wasm_i16x8_load8x8( from )
+#define LMB_LOAD_WORDS( from ) wasm_v128_load( from )
 #define LMB_MULTIPLY_ADD( total, words, pair )                                                               \
 	wasm_i32x4_add( total, wasm_i32x4_dot_i16x8( words, wasm_i32x4_splat( LoadPair( pair ) ) ) )
 #define LMB_TO_LANES( total ) ( Lanes ) wasm_f32x4_convert_i32x4( total )
@@ -141,6 +155,7 @@ LMB_TARGET( "avx2" )
 	                                   _mm256_extracti128_si256( (__m256i)( bits ), 1 ) ) )
 #define LMB_NO_TOTALS _mm256_setzero_si256()
 #define LMB_WIDEN( from ) _mm256_cvtepi8_epi16( _mm_loadu_si128( (const __m128i *)(const void *)( from ) ) )
+#define LMB_LOAD_WORDS( from ) _mm256_loadu_si256( (const __m256i *)(const void *)( from ) )
 #define LMB_MULTIPLY_ADD( total, words, pair )                                                               \
 	_mm256_add_epi32( total, _mm256_madd_epi16( words, _mm256_set1_epi32( LoadPair( pair ) ) ) )
 #define LMB_TO_LANES( total ) ( Lanes ) _mm256_cvtepi32_ps( total )
@@ -158,6 +173,7 @@ LMB_TARGET( "avx512f,avx512bw,avx512vl,avx512dq,avx512vnni" )
 #define LMB_NO_TOTALS _mm512_setzero_si512()
 #define LMB_WIDEN( from )                                                                                    \
 	_mm512_cvtepi8_epi16( _mm256_loadu_si256( (const __m256i *)(const void *)( from ) ) )
+#define LMB_LOAD_WORDS( from ) _mm512_loadu_si512( from )
 #define LMB_MULTIPLY_ADD( total, words, pair )                                                               \
 	_mm512_dpwssd_epi32( total, words, _mm512_set1_epi32( LoadPair( pair ) ) )
 #define LMB_TO_LANES( total ) ( Lanes ) _mm512_cvtepi32_ps( total )

@@ -22,7 +22,9 @@ enum
 	lmbBoneFloats = 32,
 	lmbBoneQuaternion = 16,
 	lmbMostHalvings = 4,
-	lmbColumnLimit = 512 /* so that a sum of so many products of 127 and 32767 fits in 32 bits */
+	lmbColumnLimit = 512, /* so that a sum of so many products of 127 and 32767 fits in 32 bits */
+	lmbWordChunk = 128,   /* the same for products of lmbWordLimit and lmbWordLimit */
+	lmbWordLimit = 4095
 };
 
 /* Bones of a block's vertices. */
@@ -45,6 +47,21 @@ typedef struct lmbColumns
 	const float *scales;   /* (count) */
 	const int8_t *entries; /* (3 x lmbLanes / lmbTile x count / 2 x lmbTile x 2), -127 .. 127 */
 } lmbColumns;
+
+/* A matrix as whole numbers of 13 bits: the weight of input i counts scales[i] entry. Inputs lie in chunks of
+ * lmbWordChunk, those of a chunk in pairs, the last one with zeros. */
+typedef struct lmbWords
+{
+	int inputs, outputs;    /* outputs a multiple of lmbTile */
+	const float *scales;    /* (inputs padded to lmbTile) */
+	const int16_t *entries; /* (chunks x outputs / lmbTile x pairs x lmbTile x 2), within lmbWordLimit */
+} lmbWords;
+
+/* Entries of such a matrix. */
+static inline uint64_t lmbWords_Count( int inputs, int outputs )
+{
+	return ( (uint64_t)inputs + 1 ) / 2 * 2 * (uint64_t)outputs;
+}
 
 /* What the motion of a block's target over a step makes of its past, for one coordinate. */
 typedef struct lmbDrive
@@ -102,6 +119,12 @@ typedef struct lmbKernels
 	                    float *const y[2] );
 	/* Hyperbolic tangent in place, within 2 units in the last place; count a multiple of lmbTile. */
 	void ( *tanh )( int count, float *x );
+
+	/* y[s] = bias + W^T x[s] for a matrix of whole numbers, bias Nullable, sums 1 or 2. Inputs times their
+	 * scales are rounded to within lmbWordLimit of a chunk's largest; a chunk's sum has no error more. Those
+	 * of the chunks are added in ascending order. Inputs that are not finite count as none. */
+	void ( *words )( const lmbWords *matrix, const float *bias, int sums, const float *const *x,
+	                 float *const *y );
 
 	/* Sums of shapes over a block: out[s][axis][lane] = sum_i amounts[s][i] shapes[..][i][lane], i
 	 * ascending. shapes (3 x lmbLanes / lmbTile x count x lmbTile), sums 1 or 3, out (3 x lmbLanes). */
