@@ -50,12 +50,21 @@ static int Misused( const lmbCommand *command, const char *format, ... )
 
 static int Misused( const lmbCommand *command, const char *format, ... )
 {
+	char message[1024];
 	va_list arguments;
 	va_start( arguments, format );
-	fprintf( stderr, "limber %s: ", command->verb->name );
-	vfprintf( stderr, format, arguments );
+	vsnprintf( message, sizeof( message ), format, arguments );
 	va_end( arguments );
-	fprintf( stderr, "\nTry: limber %s --help\n", command->verb->name );
+	fprintf( stderr, "limber %s: %s\nTry: limber %s --help\n", command->verb->name, message,
+	         command->verb->name );
+	if ( command->json )
+	{
+		json_t *document = json_pack( "{s:s, s:b, s:{s:s, s:s}}", "command", command->verb->name, "ok", 0,
+		                              "error", "status", "usage", "message", message );
+		json_dumpf( document, stdout, JSON_INDENT( 2 ) );
+		putchar( '\n' );
+		json_decref( document );
+	}
 	return lmbExitUsage;
 }
 

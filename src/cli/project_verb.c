@@ -197,13 +197,32 @@ static lmbStatus RunPipeline( lmbProjectVerb *verb, lmbPipelineDef *def, json_t 
 	return lmbPipeline_Run( verb->project, def, job, metrics, error );
 }
 
+/* The default folder for results, out/NAME: a name must not lead out of out. */
+static lmbStatus DefaultFolder( const lmbProjectVerb *verb, bool instant, char *out, size_t size,
+                                lmbError *error )
+{
+	const lmbProjectFile *file = verb->limb != NULL ? &verb->limb->file : &verb->project->file;
+	const char *name = verb->limb != NULL ? verb->limb->name : verb->project->name;
+	if ( name[0] == '\0' || name[0] == '.' || strchr( name, '/' ) != NULL || strlen( name ) > 200 )
+	{
+		int line, column;
+		lmbProjectFile_Place( file, name, &line, &column );
+		return lmbError_Set( error, lmb_statusInvalidArgument,
+		                     "%s:%d:%d: \"%.60s\" cannot be a folder in out/; give a name of 1 to 200 "
+		                     "characters without '/' that does not begin with '.', or a folder by --out",
+		                     file->path, line, column, name );
+	}
+	snprintf( out, size, "out/%s%s", name, instant ? "-instant" : "" );
+	return lmb_statusOk;
+}
+
 static lmbStatus Work( lmbProjectVerb *verb, lmbError *error )
 {
 	LMB_TRY( OpenProject( verb, error ) );
 	bool instant = verb->project != NULL && ( verb->instant != 0 || verb->project->instant ), judged = false;
-	char folder[4096];
-	snprintf( folder, sizeof( folder ), "out/%s%s",
-	          verb->limb != NULL ? verb->limb->name : verb->project->name, instant ? "-instant" : "" );
+	char folder[512] = { 0 };
+	if ( verb->out == NULL )
+		LMB_TRY( DefaultFolder( verb, instant, folder, sizeof( folder ), error ) );
 	lmbPipelineDef def = {
 	    .folder = verb->out != NULL ? verb->out : folder, .event = OnStage, .context = verb };
 	json_t *metrics = NULL;

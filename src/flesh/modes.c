@@ -154,7 +154,9 @@ static lmbStatus Iterate( Problem *problem, Lanczos *lanczos, const lmbJob *job,
 		else
 			memcpy( scratch, lanczos->work + lanczos->pointers[2] - 1, n * sizeof( double ) );
 		LMB_TRY( Solve( problem, scratch, y, error ) );
-		lmbJob_Progress( job, "solves", ++solves, 4.0 * lanczos->wanted, "" );
+		/* How many it takes is not known: four a mode is usual, and more are always nearly done. */
+		solves += 1;
+		lmbJob_Progress( job, "solves", solves, fmax( 4.0 * lanczos->wanted, 1.05 * solves ), "" );
 	}
 	if ( info != 0 )
 		return lmbError_Set( error, lmb_statusNotConverged,

@@ -55,6 +55,9 @@ done
 expect 2 && in_err "Usage: limber VERB"
 expect 2 tisue x.yaml && in_err 'no verb "tisue"; the nearest is "tissue"' && no_out
 expect 2 --json run x.yaml && in_err "the verb comes first"
+expect 2 run --json --nonsense && is_json && in_out '"ok": false' && in_out "unknown option"
+printf 'name: ../x\nlimb: { plant: arm }\n' >outside.yaml
+expect 1 run outside.yaml && in_err 'outside.yaml:1:7: "../x" cannot be a folder in out/'
 
 # Files that are not what they should be.
 printf 'character: a.glb\ntissue:\n  cel: 3\n' >bad.yaml
