@@ -251,6 +251,15 @@ extern "C"
 	LMB_API lmbStatus lmbFleshBody_Save( const lmbFleshBody *body, void *out, size_t size );
 	LMB_API lmbStatus lmbFleshBody_Restore( lmbFleshBody *body, const void *state, size_t size );
 
+	/* Levels of detail. The body goes on with the motion of another one: of a model of the same character
+	 * with other vertices or fewer modes (limber.level in the Python package makes such a model). Both bodies
+	 * must run modes alone (lmb_layerModal, lmb_layerModalUnfitted), of the same def, and their models must
+	 * have the same bones, the same number of the network's coefficients, and the same springs as far as both
+	 * have modes; else lmb_statusInvalidArgument, and nothing changes. Modes that only body has begin at
+	 * rest. How the body is directed is its own; what waits as a push is taken over. A step of dt 0 to the
+	 * pose that from showed gives the shape of the same instant. Copies some kilobytes. from is only read. */
+	LMB_API lmbStatus lmbFleshBody_TakeOver( lmbFleshBody *body, const lmbFleshBody *from );
+
 #ifdef __cplusplus
 }
 #endif

@@ -8,7 +8,7 @@ from ._native import LimberError, Status, kernels
 from .files import Dataset, DatasetMotion, DatasetPose, Trajectories, Trajectory, read_metrics, read_trajectories
 from .flesh import FleshBody, FleshModel, Interpolation, Layer
 from .limb import Integrator, LimbBody, LimbKind, LimbModel, Torques
-from .pack import Region, Skin, layers_from_safetensors, pack, pose_features
+from .pack import Region, Skin, layers_from_safetensors, level, pack, pose_features
 
 __all__ = [
     "Dataset",
@@ -31,6 +31,7 @@ __all__ = [
     "Trajectory",
     "kernels",
     "layers_from_safetensors",
+    "level",
     "pack",
     "pose_features",
     "read_metrics",

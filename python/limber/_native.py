@@ -161,6 +161,7 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "lmbFleshBody_Direct": (_status, [_pointer, ctypes.POINTER(FleshDirection)]),
     "lmbFleshBody_Push": (_status, [_pointer, _pointer]),
     "lmbFleshBody_Strike": (_status, [_pointer, ctypes.POINTER(FleshStrike)]),
+    "lmbFleshBody_TakeOver": (_status, [_pointer, _pointer]),
     "lmbFleshBody_StateSize": (_size, [_pointer]),
     "lmbFleshBody_Save": (_status, [_pointer, _pointer, _size]),
     "lmbFleshBody_Restore": (_status, [_pointer, _pointer, _size]),

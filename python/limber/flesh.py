@@ -200,6 +200,10 @@ class FleshBody:
         blow = _native.FleshStrike((ctypes.c_double * 3)(*point), (ctypes.c_double * 3)(*impulse), radius)
         _native.check(lib.lmbFleshBody_Strike(self._pointer, ctypes.byref(blow)), "strike")
 
+    def take_over(self, other: FleshBody) -> None:
+        """Goes on with the motion of a body of another level of detail; see lmbFleshBody_TakeOver."""
+        _native.check(lib.lmbFleshBody_TakeOver(self._pointer, other._pointer), "take_over")
+
     def save(self) -> bytes:
         """The state, to be restored into any body of the same model and settings."""
         return _native.save("Flesh", self._pointer)

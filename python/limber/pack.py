@@ -202,6 +202,17 @@ def _network_arrays(regions: Sequence[Region], parents: NDArray[np.int32], softn
     return out
 
 
+def _write(path: PathLike, arrays: dict[str, NDArray[Any]], version: str) -> None:
+    """Loads the file to be sure, and puts it in place whole."""
+    contiguous = {name: np.ascontiguousarray(a) for name, a in arrays.items()}
+    data = save(contiguous, {"format": "limber.flesh", "version": version})
+    _native.load("Flesh", data)
+    place = pathlib.Path(path)
+    temporary = place.with_name(place.name + ".part")
+    temporary.write_bytes(data)
+    os.replace(temporary, place)
+
+
 def pack(path: PathLike, skin: Union[Skin, PathLike], regions: Sequence[Region]) -> None:
     """Writes a model file with these networks, and loads it to be sure.
 
@@ -221,9 +232,99 @@ def pack(path: PathLike, skin: Union[Skin, PathLike], regions: Sequence[Region])
     if not regions:
         raise _invalid("no region; a model needs none to be run, but then there is nothing to pack")
     arrays.update(_network_arrays(regions, arrays["bone_parents"], arrays["softness"]))
-    data = save(arrays, {"format": "limber.flesh", "version": version})
-    _native.load("Flesh", data)
-    place = pathlib.Path(path)
-    temporary = place.with_name(place.name + ".part")
-    temporary.write_bytes(data)
-    os.replace(temporary, place)
+    _write(path, arrays, version)
+
+
+def _shapes_from_columns(arrays: dict[str, NDArray[Any]], what: str, count: int) -> Floats:
+    """(count, V, 3) shapes of a model that holds them as bytes, block by block."""
+    shapes = np.zeros((count, len(arrays["bind"]), 3), np.float32)
+    blocks, order = arrays[f"{what}.blocks"], arrays["soft_order"].reshape(-1, 64)
+    columns, scales = arrays[f"{what}.columns"], arrays[f"{what}.scales"]
+    entries = arrays[f"{what}.entries"].reshape(-1)
+    for block, lanes in enumerate(order):
+        first, last = int(blocks[block]), int(blocks[block + 1])
+        own = entries[192 * first : 192 * last].reshape(3, 4, -1, 16, 2)
+        own = own.transpose(2, 4, 1, 3, 0).reshape(last - first, 64, 3)  # (columns, lanes, axes)
+        real = lanes >= 0
+        for i in range(last - first):
+            shapes[columns[first + i]][lanes[real]] += scales[first + i] * own[i][real].astype(np.float32)
+    return shapes
+
+
+def _network_level(arrays: dict[str, NDArray[Any]], kept: NDArray[np.int32]) -> dict[str, NDArray[Any]]:
+    """Every region with the vertices that are kept; what it reads and gives stays, so that levels share it."""
+    numbers = np.full(len(arrays["bind"]), -1, np.int32)
+    numbers[kept] = np.arange(len(kept), dtype=np.int32)
+    regions = arrays["network.regions"].copy()
+    whole = None
+    if "network.blocks" in arrays:
+        whole = _shapes_from_columns(arrays, "network", int(regions[:, 2].sum()))
+    vertices, bases = [], []
+    at = vertex = basis = 0
+    for region in regions:
+        k, n = int(region[2]), int(region[3])
+        if whole is None:
+            own = arrays["network.vertices"][vertex : vertex + n]
+            shapes = arrays["network.basis"][basis : basis + 3 * k * n].reshape(k, n, 3)
+        else:
+            shapes = whole[at : at + k]
+            own = np.flatnonzero((shapes != 0).any(axis=(0, 2))).astype(np.int32)
+            shapes = shapes[:, own]
+        at, vertex, basis = at + k, vertex + n, basis + 3 * k * n
+        new = numbers[own]
+        order = np.argsort(new, kind="stable")[np.count_nonzero(new < 0) :]
+        region[3] = len(order)
+        vertices.append(new[order])
+        bases.append(shapes[:, order].reshape(-1))
+    return {
+        "network.regions": regions,
+        "network.vertices": np.concatenate(vertices).astype(np.int32),
+        "network.basis": np.concatenate(bases).astype(np.float32),
+        **{f"network.{n}": arrays[f"network.{n}"] for n in ("features", "linear", "mean", "scale", "layers")},
+    }
+
+
+def level(
+    path: PathLike, source: PathLike, vertices: ArrayLike, triangles: ArrayLike, modes: Optional[int] = None
+) -> None:
+    """Writes a level of detail of a model: some of its vertices, in any order, and its first modes.
+
+    vertices: (N) of the source, distinct; triangles: (T, 3) in the level's own numbers, 0 .. N - 1; modes: how
+    many to keep, None: all. Bodies of both take over each other's motion (FleshBody.take_over) where they run
+    the modal layer. Springs of vertices are kept, but those of the hybrid layer only with all modes. The file
+    is of version 1.
+    """
+    arrays, metadata = read_arrays(source)
+    if metadata.get("format") != "limber.flesh":
+        raise _invalid(f"{source} is not a model of a body")
+    count = len(arrays["bind"])
+    kept = _array(vertices, np.int32, (-1,), "vertices")
+    corners = _array(triangles, np.int32, (-1, 3), "triangles")
+    if not len(kept) or kept.min() < 0 or kept.max() >= count or len(np.unique(kept)) < len(kept):
+        raise _invalid(f"vertices must be distinct and below {count}, and at least one")
+    if len(corners) and (corners.min() < 0 or corners.max() >= len(kept)):
+        raise _invalid(f"triangles must be below {len(kept)}, the number of kept vertices")
+    groups = arrays["normal_groups"][kept]
+    _, first, group = np.unique(groups, return_index=True, return_inverse=True)
+    out: dict[str, NDArray[Any]] = {n: arrays[n] for n in ("bone_parents", "bone_names")}
+    out.update({n: arrays[n][kept] for n in ("bind", "vertex_bones", "vertex_weights", "softness")})
+    out.update({"triangles": corners, "normal_groups": first[group.reshape(-1)].astype(np.int32)})
+    if "network.regions" in arrays:
+        out.update(_network_level(arrays, kept))
+    if "springs.vertex" in arrays:
+        out["springs.vertex"] = arrays["springs.vertex"][kept]
+    if "modes.pairs" in arrays:
+        available = len(arrays["modes.unfitted"])
+        keep = available if modes is None else modes
+        if not 1 <= keep <= available:
+            raise _invalid(f"modes: 1 .. {available} can be kept")
+        shapes = arrays.get("modes.shapes")
+        if shapes is None:
+            shapes = _shapes_from_columns(arrays, "modes", available)
+        out["modes.shapes"], out["modes.pairs"] = shapes[:keep][:, kept], arrays["modes.pairs"]
+        for name in ("unfitted", "fitted", "pose_stiffness", "pose_stiffness_range", "bone_forcing", "coefficient_forcing"):
+            if f"modes.{name}" in arrays:
+                out[f"modes.{name}"] = arrays[f"modes.{name}"][:keep]
+        if keep == available and "springs.remainder" in arrays:
+            out["springs.remainder"] = arrays["springs.remainder"][kept]
+    _write(path, out, "1")

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Every C snippet of the guides on the runtime compiles as it stands, and runs on a body. Each is a function of its
-# own that is given model, body, pose and dt.
+# own that is given model, body, pose, dt, and for levels of detail two bodies, fine and coarse.
 set -euo pipefail
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -13,9 +13,9 @@ snippets = re.findall(r"^```c\n(.*?)^```$", text, re.M | re.S)
 assert len(snippets) > 5, "no snippets"
 print("#include <limber/flesh.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n")
 for i, snippet in enumerate(snippets):
-    head = "const lmbFlesh *model, lmbFleshBody *body, lmbFleshPose pose, double dt"
-    print(f"static void Snippet{i}( {head} )\n{{\n(void)model; (void)body; (void)pose; (void)dt;\n{snippet}}}\n")
-print("typedef void Snippet( const lmbFlesh *, lmbFleshBody *, lmbFleshPose, double );")
+    head = "const lmbFlesh *model, lmbFleshBody *body, lmbFleshPose pose, double dt, lmbFleshBody *fine, lmbFleshBody *coarse"
+    print(f"static void Snippet{i}( {head} )\n{{\n(void)model; (void)body; (void)pose; (void)dt; (void)fine; (void)coarse;\n{snippet}}}\n")
+print("typedef void Snippet( const lmbFlesh *, lmbFleshBody *, lmbFleshPose, double, lmbFleshBody *, lmbFleshBody * );")
 print("static Snippet *const snippets[] = {", ", ".join(f"Snippet{i}" for i in range(len(snippets))), "};")
 END
 cat >"$work/program.c" <<'END'
@@ -31,13 +31,18 @@ int main( void )
 	lmbFlesh *model = NULL;
 	if ( lmbFlesh_Load( data, size, memory, bytes, &model, NULL ) != lmb_statusOk )
 		return 2;
-	lmbFleshDef def = lmbDefaultFleshDef( model );
 	lmbFleshInfo info = lmbFlesh_Info( model );
-	size_t bodySize = lmbFleshBody_Size( model, &def );
-	void *block = aligned_alloc( 64, ( bodySize + 63 ) / 64 * 64 );
-	lmbFleshBody *body = NULL;
-	if ( lmbFleshBody_Place( model, &def, block, bodySize, &body ) != lmb_statusOk )
-		return 3;
+	lmbFleshBody *bodies[3] = { NULL };
+	for ( int i = 0; i < 3; ++i )
+	{
+		lmbFleshDef def = lmbDefaultFleshDef( model );
+		def.layer = i == 0 ? def.layer : lmb_layerModal;
+		size_t bodySize = lmbFleshBody_Size( model, &def );
+		void *block = aligned_alloc( 64, ( bodySize + 63 ) / 64 * 64 );
+		if ( lmbFleshBody_Place( model, &def, block, bodySize, &bodies[i] ) != lmb_statusOk )
+			return 3;
+	}
+	lmbFleshBody *body = bodies[0];
 	float *bones = calloc( (size_t)info.boneCount * 12, sizeof( float ) );
 	for ( int i = 0; i < 12 * info.boneCount; ++i )
 		bones[i] = i % 12 % 5 == 0 ? 1.0f : 0.0f;
@@ -48,7 +53,7 @@ int main( void )
 		lmbFleshShape shape;
 		pose.position[0] = 0.05 * sin( 0.3 * n );
 		if ( n % 20 == 10 )
-			snippets[n / 20]( model, body, pose, 1.0 / 60.0 );
+			snippets[n / 20]( model, body, pose, 1.0 / 60.0, bodies[1], bodies[2] );
 		if ( lmbFleshBody_Step( body, &pose, 1.0 / 60.0, &shape ) != lmb_statusOk )
 			return 4;
 		for ( int i = 0; i < 3 * info.vertexCount; ++i )
@@ -57,7 +62,8 @@ int main( void )
 	}
 	printf( "%d snippets\n", count );
 	free( bones );
-	free( block );
+	for ( int i = 0; i < 3; ++i )
+		free( bodies[i] );
 	free( memory );
 	return 0;
 }

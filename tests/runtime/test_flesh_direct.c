@@ -599,6 +599,89 @@ static void CompactModelsAlike( void **state )
 	lmbArena_Free( &arena );
 }
 
+/* A level of detail with fewer modes takes the motion over and gives it back: the modes that both have go on
+ * bit for bit, and the others start at rest. */
+static void LevelsShareTheirMotion( void **state )
+{
+	(void)state;
+	enum
+	{
+		few = 3
+	};
+	lmbArena arena = { 0 };
+	lmbError error = { 0 };
+	lmbModel level, stranger;
+	char path[80];
+	snprintf( path, sizeof( path ), "%s-level", fixture.path );
+	lmbSprings fewer = fixture.springs;
+	fewer.modeCount = few;
+	lmbStatus written =
+	    lmbModel_Write( &fixture.character, &fixture.tissue, &fixture.network, &fewer, path, &error );
+	CHECK_OR_STOP( written == lmb_statusOk && lmbModel_Open( &level, path, &error ) == lmb_statusOk );
+	double stiffness[8];
+	memcpy( stiffness, fewer.modeStiffness, few * sizeof( double ) );
+	stiffness[1] *= 1.01;
+	fewer.modeStiffness = stiffness;
+	written = lmbModel_Write( &fixture.character, &fixture.tissue, &fixture.network, &fewer, path, &error );
+	CHECK_OR_STOP( written == lmb_statusOk && lmbModel_Open( &stranger, path, &error ) == lmb_statusOk );
+	unlink( path );
+	for ( int c = 0; c < 2 * 2 * 2; ++c )
+	{
+		lmbFleshDef def = MakeDef( c % 2 == 0 ? lmb_layerModal : lmb_layerModalUnfitted, c / 2 % 2 );
+		def.poseStiffness = c / 4 == 1;
+		lmbFleshBody *fine = MakeBody( &arena, &def ), *coarse = NULL, *back = MakeBody( &arena, &def );
+		CHECK_OR_STOP( lmbModel_Body( &level, &def, &arena, &coarse, NULL ) == lmb_statusOk );
+		int modes = fixture.def.modeCount;
+		for ( int n = 0; n < 60; ++n )
+		{
+			Placement placement;
+			Fixture_Pose( &fixture, n / 60.0, &placement );
+			Step( fine, &placement.pose, 1.0 / 60.0 );
+			if ( n == 20 )
+			{
+				const double push[3] = { 0.3, 0.0, 0.0 };
+				CHECK_INT( lmbFleshBody_Push( fine, push ), lmb_statusOk );
+				CHECK_INT( lmbFleshBody_TakeOver( coarse, fine ), lmb_statusOk );
+				const float *shown = Step( coarse, &placement.pose, 0.0 );
+				/* the same shape but for the modes that it lacks */
+				double turned = 0.0;
+				for ( int m = few; m < modes; ++m )
+					turned += fabs( fine->modes[m] );
+				CHECK( Difference( shown, fine->positions ) < 1e-6 + 0.3 * sqrt( 3.0 ) * 1.4 * turned );
+				CHECK( Difference( shown, fine->positions ) > 0.0 );
+			}
+			else if ( n > 20 )
+				Step( coarse, &placement.pose, 1.0 / 60.0 );
+			if ( n == 40 )
+				CHECK_INT( lmbFleshBody_TakeOver( back, coarse ), lmb_statusOk );
+			else if ( n > 40 )
+				Step( back, &placement.pose, 1.0 / 60.0 );
+			for ( int m = 0; m < few && n >= 20; ++m )
+			{
+				CHECK( coarse->modes[m] == fine->modes[m] &&
+				       coarse->modes[few + m] == fine->modes[modes + m] );
+				if ( n >= 40 )
+					CHECK( back->modes[m] == fine->modes[m] );
+			}
+			for ( int m = few; m < modes && n == 40; ++m )
+				CHECK( back->modes[m] == 0.0 && back->modes[modes + m] == 0.0 );
+		}
+		lmbFleshBody *other = NULL;
+		CHECK_OR_STOP( lmbModel_Body( &stranger, &def, &arena, &other, NULL ) == lmb_statusOk );
+		bool fitted = def.layer == lmb_layerModal;
+		CHECK_INT( lmbFleshBody_TakeOver( other, fine ), fitted ? lmb_statusInvalidArgument : lmb_statusOk );
+		def.network = false;
+		CHECK_INT( lmbFleshBody_TakeOver( MakeBody( &arena, &def ), fine ), lmb_statusInvalidArgument );
+		def = MakeDef( lmb_layerHybrid, 0 );
+		CHECK_INT( lmbFleshBody_TakeOver( MakeBody( &arena, &def ), fine ), lmb_statusInvalidArgument );
+		def.layer = lmb_layerNone;
+		CHECK_INT( lmbFleshBody_TakeOver( MakeBody( &arena, &def ), fine ), lmb_statusInvalidArgument );
+	}
+	lmbModel_Close( &level );
+	lmbModel_Close( &stranger );
+	lmbArena_Free( &arena );
+}
+
 static void RefusesWhatIsOutOfRange( void **state )
 {
 	(void)state;
@@ -719,12 +802,12 @@ static void BoundedWhateverIsAsked( void **state )
 int main( void )
 {
 	const struct CMUnitTest tests[] = {
-	    CHECK_TEST( AppearsAtARun ),          CHECK_TEST( AnySizeSwaysAlike ),
-	    CHECK_TEST( FindsTeleportsItself ),   CHECK_TEST( SleepIsExact ),
-	    CHECK_TEST( WakesWithoutAKick ),      CHECK_TEST( RegionsOfBones ),
-	    CHECK_TEST( GustsAtAnyRate ),         CHECK_TEST( StrikesAtAPlace ),
-	    CHECK_TEST( CompactModelsAlike ),     CHECK_TEST( RefusesWhatIsOutOfRange ),
-	    CHECK_TEST( BoundedWhateverIsAsked ),
+	    CHECK_TEST( AppearsAtARun ),           CHECK_TEST( AnySizeSwaysAlike ),
+	    CHECK_TEST( FindsTeleportsItself ),    CHECK_TEST( SleepIsExact ),
+	    CHECK_TEST( WakesWithoutAKick ),       CHECK_TEST( RegionsOfBones ),
+	    CHECK_TEST( GustsAtAnyRate ),          CHECK_TEST( StrikesAtAPlace ),
+	    CHECK_TEST( CompactModelsAlike ),      CHECK_TEST( LevelsShareTheirMotion ),
+	    CHECK_TEST( RefusesWhatIsOutOfRange ), CHECK_TEST( BoundedWhateverIsAsked ),
 	};
 	return cmocka_run_group_tests( tests, OpenFixture, CloseFixture );
 }
