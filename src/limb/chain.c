@@ -1,5 +1,6 @@
 #include "limb/chain.h"
 
+#include <lapacke.h>
 #include <math.h>
 #include <string.h>
 
@@ -92,22 +93,6 @@ static double RowDot( const lmbChain *chain, int i )
 	for ( int u = 0; u < chain->unknownCount; ++u )
 		sum += row[u] * chain->unknowns[u];
 	return sum;
-}
-
-static void Solve( const double *factor, int n, double *x )
-{
-	for ( int i = 0; i < n; ++i )
-	{
-		for ( int j = 0; j < i; ++j )
-			x[i] -= factor[i * n + j] * x[j];
-		x[i] /= factor[i * n + i];
-	}
-	for ( int i = n - 1; i >= 0; --i )
-	{
-		for ( int j = i + 1; j < n; ++j )
-			x[i] -= factor[j * n + i] * x[j];
-		x[i] /= factor[i * n + i];
-	}
 }
 
 static void AddSample( lmbChain *chain, int s, const double *weight, double *normal )
@@ -209,9 +194,9 @@ static lmbStatus Identify( lmbChain *chain, double *share, lmbError *error )
 		AddSample( chain, s, weight, normal );
 	for ( size_t a = 0; a < count; ++a )
 		normal[a * count + a] += 1e-10 * normal[a * count + a] + 1e-30;
-	if ( !lmbCholesky_Factor( normal, (int)count ) )
+	int size = (int)count;
+	if ( LAPACKE_dposv( LAPACK_ROW_MAJOR, 'L', size, 1, normal, size, chain->unknowns, 1 ) != 0 )
 		return lmb_statusOk;
-	Solve( normal, (int)count, chain->unknowns );
 	return Judge( chain, share, error );
 }
 
@@ -253,10 +238,7 @@ bool lmbChain_Acceleration( lmbChain *chain, const double *q, const double *v, c
 	Torques( chain, inputs, a );
 	for ( int i = 0; i < n; ++i )
 		a[i] -= RowDot( chain, i );
-	if ( !lmbCholesky_Factor( mass, n ) )
-		return false;
-	Solve( mass, n, a );
-	return true;
+	return LAPACKE_dposv( LAPACK_ROW_MAJOR, 'L', n, 1, mass, n, a, 1 ) == 0;
 }
 
 /* Lays the unknowns out; false when this cannot be a chain. The arena must be freed. */

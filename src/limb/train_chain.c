@@ -7,6 +7,7 @@
 #include "learn/optimize.h"
 #include "limb/chain.h"
 
+#include <lapacke.h>
 #include <math.h>
 #include <string.h>
 
@@ -123,7 +124,7 @@ static bool RawMass( const lmbEquations *equations, const double *triangle, doub
 	for ( int j = 0, pair = 0; j < n; ++j )
 		for ( int k = 0; k <= j; ++k )
 			mass[j * n + k] = mass[k * n + j] = triangle[pair++];
-	if ( !lmbCholesky_Factor( mass, n ) )
+	if ( LAPACKE_dpotrf( LAPACK_ROW_MAJOR, 'L', n, mass, n ) != 0 )
 		return false;
 	for ( int j = 0, pair = 0; j < n; ++j )
 		for ( int k = 0; k <= j; ++k, ++pair )
@@ -204,7 +205,7 @@ static void ShapeDamping( const lmbChain *chain, double *parameters )
 	for ( int j = 0, pair = 0; j < n; ++j )
 		for ( int k = 0; k <= j; ++k, ++pair )
 			factor[j * n + k] = factor[k * n + j] = chain->unknowns[chain->dampingAt + pair];
-	if ( !lmbCholesky_Factor( factor, n ) )
+	if ( LAPACKE_dpotrf( LAPACK_ROW_MAJOR, 'L', n, factor, n ) != 0 )
 		return;
 	for ( int j = 0, pair = 0; j < n; ++j )
 		for ( int k = 0; k <= j; ++k, ++pair )

@@ -5,25 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-bool lmbCholesky_Factor( double *matrix, int n )
-{
-	for ( int j = 0; j < n; ++j )
-	{
-		for ( int k = 0; k < j; ++k )
-			matrix[j * n + j] -= matrix[j * n + k] * matrix[j * n + k];
-		if ( !( matrix[j * n + j] > 0.0 ) )
-			return false;
-		matrix[j * n + j] = sqrt( matrix[j * n + j] );
-		for ( int i = j + 1; i < n; ++i )
-		{
-			for ( int k = 0; k < j; ++k )
-				matrix[i * n + j] -= matrix[i * n + k] * matrix[j * n + k];
-			matrix[i * n + j] /= matrix[j * n + j];
-		}
-	}
-	return true;
-}
-
 /* Marks stopCount trajectories, drawn by the seed. */
 static void DrawStops( bool *stops, int count, int stopCount, uint64_t seed )
 {

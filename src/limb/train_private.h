@@ -111,7 +111,4 @@ lmbStatus lmbTrain_SquaredErrors( lmbTraining *training, const lmbEquations *equ
 lmbStatus lmbTrain_Trust( lmbTraining *training, const lmbFeatures *features, const double *squaredErrors,
                           lmbTrustRegion *trust, lmbError *error );
 
-/* Cholesky factor of a symmetric positive matrix (n x n) in place, lower; false when it is not positive. */
-bool lmbCholesky_Factor( double *matrix, int n );
-
 #endif

@@ -3,6 +3,7 @@
 
 #include "learn/optimize.h"
 
+#include <lapacke.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -63,29 +64,14 @@ static lmbStatus WeighAccelerations( Regression *fit, lmbError *error )
 	}
 	for ( int i = 0; i < n; ++i )
 		covariance[i * n + i] = covariance[i * n + i] > 1e-18 ? 1.0001 * covariance[i * n + i] : 1.0;
-	if ( !lmbCholesky_Factor( covariance, n ) )
+	/* weight = covariance^-1 / n */
+	if ( LAPACKE_dpotrf( LAPACK_ROW_MAJOR, 'L', n, covariance, n ) != 0 ||
+	     LAPACKE_dpotri( LAPACK_ROW_MAJOR, 'L', n, covariance, n ) != 0 )
 		return lmbError_Set( error, lmb_statusNumerical,
 		                     "the accelerations of the training data have no covariance; are they finite?" );
-	/* weight = covariance^-1 / n, column by column. */
-	for ( int c = 0; c < n; ++c )
-	{
-		double x[lmbLimbMaxDofs] = { 0 };
-		x[c] = 1.0 / n;
-		for ( int i = 0; i < n; ++i )
-		{
-			for ( int j = 0; j < i; ++j )
-				x[i] -= covariance[i * n + j] * x[j];
-			x[i] /= covariance[i * n + i];
-		}
-		for ( int i = n - 1; i >= 0; --i )
-		{
-			for ( int j = i + 1; j < n; ++j )
-				x[i] -= covariance[j * n + i] * x[j];
-			x[i] /= covariance[i * n + i];
-		}
-		for ( int i = 0; i < n; ++i )
-			fit->weight[i * n + c] = x[i];
-	}
+	for ( int i = 0; i < n; ++i )
+		for ( int j = 0; j <= i; ++j )
+			fit->weight[i * n + j] = fit->weight[j * n + i] = covariance[i * n + j] / n;
 	return lmb_statusOk;
 }
 

@@ -5,6 +5,7 @@
 
 #include "learn/optimize.h"
 
+#include <lapacke.h>
 #include <math.h>
 #include <string.h>
 
@@ -109,26 +110,6 @@ static double Objective( void *context, const double *point, double *gradient )
 	return loss;
 }
 
-/* Solves A x = b (size x size, symmetric positive) in place of b; false when A is not positive. */
-static bool SolvePositive( double *a, double *b, int size )
-{
-	if ( !lmbCholesky_Factor( a, size ) )
-		return false;
-	for ( int i = 0; i < size; ++i )
-	{
-		for ( int j = 0; j < i; ++j )
-			b[i] -= a[i * size + j] * b[j];
-		b[i] /= a[i * size + i];
-	}
-	for ( int i = size - 1; i >= 0; --i )
-	{
-		for ( int j = i + 1; j < size; ++j )
-			b[i] -= a[j * size + i] * b[j];
-		b[i] /= a[i * size + i];
-	}
-	return true;
-}
-
 /* Adds one moved start's part of the normal equations: columns are differences of whole windows. */
 static void Accumulate( const lmbShooting *shot, const lmbWindowBatch *batch, int k, double *const *columns,
                         double *a, double *b )
@@ -192,7 +173,7 @@ static lmbStatus CorrectStarts( lmbShooting *shot, const double *parameters, dou
 			Accumulate( shot, batch, k, own, a, right );
 			for ( int x = 0; x < states; ++x )
 				a[x * states + x] += 1e-9 * a[x * states + x] + 1e-300;
-			if ( SolvePositive( a, right, states ) )
+			if ( LAPACKE_dposv( LAPACK_ROW_MAJOR, 'L', states, 1, a, states, right, 1 ) == 0 )
 				for ( int x = 0; x < states; ++x )
 					set->starts[(size_t)( batch->first + k ) * (size_t)states + (size_t)x] +=
 					    right[x] * move[x];

@@ -2,6 +2,7 @@
  * the distance that 99 % of them stay below. */
 #include "limb/train_private.h"
 
+#include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,16 +72,11 @@ static lmbStatus Whiten( Region *region, lmbTrustRegion *trust, lmbError *error 
 		double own = covariance[i * d + i];
 		covariance[i * d + i] = 1.01 * own + 1e-6 * ( 1.0 + trust->mean[i] * trust->mean[i] );
 	}
-	bool positive = lmbCholesky_Factor( covariance, d );
-	/* The inverse of the lower factor, column by column. */
-	for ( int c = 0; c < d && positive; ++c )
-		for ( int i = c; i < d; ++i )
-		{
-			double sum = i == c ? 1.0 : 0.0;
-			for ( int j = c; j < i; ++j )
-				sum -= covariance[i * d + j] * trust->whiten[j * d + c];
-			trust->whiten[i * d + c] = sum / covariance[i * d + i];
-		}
+	bool positive = LAPACKE_dpotrf( LAPACK_ROW_MAJOR, 'L', d, covariance, d ) == 0 &&
+	                LAPACKE_dtrtri( LAPACK_ROW_MAJOR, 'L', 'N', d, covariance, d ) == 0;
+	for ( int i = 0; i < d && positive; ++i )
+		memcpy( trust->whiten + (ptrdiff_t)i * d, covariance + (ptrdiff_t)i * d,
+		        (size_t)( i + 1 ) * sizeof( double ) );
 	free( covariance );
 	if ( !positive )
 		return lmbError_Set( error, lmb_statusNumerical, "the training data have no finite covariance" );
