@@ -40,6 +40,12 @@ const lmbVerb lmbVerbs[] = {
       PROJECT_HELP, lmbVerb_Evaluate },
     { "bake", "PROJECT.yaml", 1, 1, "write motions with their dynamics as GLB and point caches", PROJECT_HELP,
       lmbVerb_Bake },
+    { "view", "PROJECT.yaml|MODEL.safetensors", 1, 1, "show a character's model live in the browser",
+      "Serves a page on 127.0.0.1 that steps the model with the runtime itself, or with --html writes the\n"
+      "page and all it needs to one file. Of a project it shows the model in its output folder, its motions\n"
+      "and, where it is there, the simulation; a MODEL.safetensors takes its motions from --character.\n"
+      "docs/guide/view.md. Ctrl-C ends.",
+      lmbVerb_View },
     { "predict", "MODEL.safetensors", 1, 1,
       "play a model of a limb: motion from torques, or torques from motion",
       "MODEL is a limb's model. --torques FILE has the inputs over time, as CSV (or any table that\n"

@@ -13,6 +13,7 @@ int lmbVerb_Train( const lmbVerb *verb, int argc, const char **argv );
 int lmbVerb_Fit( const lmbVerb *verb, int argc, const char **argv );
 int lmbVerb_Evaluate( const lmbVerb *verb, int argc, const char **argv );
 int lmbVerb_Bake( const lmbVerb *verb, int argc, const char **argv );
+int lmbVerb_View( const lmbVerb *verb, int argc, const char **argv );
 int lmbVerb_Predict( const lmbVerb *verb, int argc, const char **argv );
 int lmbVerb_Export( const lmbVerb *verb, int argc, const char **argv );
 

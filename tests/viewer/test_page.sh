@@ -1,0 +1,100 @@
+#!/usr/bin/env bash
+# limber view: its messages, its server, its files, and the page in headless Chromium.
+set -uo pipefail
+for tool in clang wasm-ld node npm chromium; do
+	command -v "$tool" >/dev/null || { echo "skipped: no $tool (scripts/setup --tests)"; exit 77; }
+done
+"$SOURCE/tests/node_modules.sh" || exit
+work=$(mktemp -d)
+server=
+trap '[ -z "$server" ] || kill "$server" 2>/dev/null; rm -rf "$work"' EXIT
+cd "$work"
+failures=0
+
+fail() {
+	printf 'test_page.sh:%s: %s\n' "${BASH_LINENO[0]}" "$1" >&2
+	failures=$((failures + 1))
+}
+refuses() { # PATTERN ARGUMENTS...
+	local pattern=$1
+	shift
+	"$LIMBER" view "$@" >said 2>err && fail "limber view $* passed"
+	grep -q -- "$pattern" err || fail "limber view $*: $(cat err)"
+}
+
+cat >project.yaml <<END
+character: $BUILD/puppet.glb
+tissue: { nodes: 250 }
+motions:
+  train: [{ clip: jumping_jacks, duration: 0.6 }]
+  held_out: [{ clip: run, duration: 0.5 }]
+  warp_in: 0.1
+simulate: { poses: 12, rate: 30, step_rate: 60 }
+modes: { count: 6 }
+train: { coefficients: 4, hidden: 8, layers: 1, adam_steps: 200, lbfgs_steps: 20 }
+evaluate: { sheet: false }
+bake: { rate: 60, glb: false, pc2: true }
+END
+# A command of its own, beside which there is no page yet.
+cp "$LIMBER" limber && LIMBER=$work/limber
+refuses "run limber run project.yaml" project.yaml
+"$LIMBER" run project.yaml --quiet >log 2>&1 || { cat log; exit 1; }
+refuses "run scripts/viewer" project.yaml
+"$SOURCE/scripts/viewer" "$work" >log 2>&1 || { cat log; exit 1; }
+model=out/project/model.safetensors
+refuses "--character" "$model"
+refuses 'no motion "walk"; there are: jumping_jacks, run' project.yaml --motion walk
+refuses "--port" project.yaml --port 70000
+refuses "names its character already" project.yaml --character "$BUILD/puppet.glb"
+refuses "model" "$SOURCE/tests/golden/flesh-2.safetensors" --character "$BUILD/puppet.glb"
+
+"$LIMBER" view project.yaml --html view.html >said || fail "--html"
+grep -q '^view.html: [0-9.]* MB' said || fail "the size: $(cat said)"
+"$LIMBER" view "$model" --character "$BUILD/puppet.glb" --motion run --html model.html --json >said || fail "a model"
+node -e 'const { parts } = JSON.parse( require( "fs" ).readFileSync( "said" ) );
+	if ( !parts.model || !parts["poses-0"] && !Object.keys( parts ).some( ( n ) => n.startsWith( "poses" ) ) || parts.tissue ) process.exit( 1 )' || fail "parts: $(cat said)"
+
+"$LIMBER" view project.yaml --port 0 >served &
+server=$!
+for ((i = 0; i < 100; ++i)); do [ -s served ] && break || sleep 0.1; done
+url=$(grep -oE '^http://127.0.0.1:[0-9]+/' served) || { cat served; exit 1; }
+node - "$url" <<'END' || fail "the server"
+const url = process.argv[2], http = require( "http" );
+const ask = ( path, options = {} ) => new Promise( ( done, no ) => http.request( url + path, options, ( answer ) => { answer.resume();
+	answer.on( "end", () => done( answer ) ); } ).on( "error", no ).end() );
+( async () =>
+{
+	const want = async ( status, path, options ) =>
+	{
+		const found = ( await ask( path, options ) ).statusCode;
+		if ( found !== status )
+			throw new Error( `${path} ${JSON.stringify( options )}: ${found}, expected ${status}` );
+	};
+	await want( 200, "" );
+	await want( 200, "", { method: "HEAD" } );
+	await want( 200, "data/model" );
+	await want( 404, "data/../../etc/passwd" );
+	await want( 404, "data/" );
+	await want( 403, "", { headers: { Host: "elsewhere.example" } } );
+	await want( 403, "", { method: "POST" } );
+} )().catch( ( error ) => { console.error( error.message ); process.exit( 1 ); } );
+END
+
+node "$SOURCE/tests/viewer/page.mjs" "$url" "$work/view.html" "$work/viewer/viewer.html" "$work/out/project" "$BUILD/puppet.glb" ||
+	fail "the page"
+# Every command of the guide, as it stands there.
+cp "$BUILD/puppet.glb" character.glb
+cp -r out/project out/project-instant
+limber() { timeout --preserve-status -s INT 4 "$LIMBER" "$@"; }
+count=0
+while read -r line; do
+	eval "$line" >said 2>err </dev/null || fail "the guide's $line: $(cat err)"
+	[ -s said ] || fail "the guide's $line says nothing"
+	count=$((count + 1))
+done < <(sed 's/ *#.*//' "$SOURCE/docs/guide/view.md" | grep '^limber view')
+[ "$count" -ge 7 ] || fail "the guide has $count commands"
+
+kill -INT "$server"
+wait "$server" || fail "Ctrl-C: code $?"
+server=
+[ "$failures" = 0 ]
