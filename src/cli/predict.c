@@ -300,8 +300,8 @@ int lmbVerb_Predict( const lmbVerb *verb, int argc, const char **argv )
 	    { "tolerance", 0, POPT_ARG_DOUBLE, &predict.tolerance, 0, "Of dormand-prince (default: 1e-5)",
 	      "NUMBER" },
 	    { "inverse", 0, POPT_ARG_NONE, &predict.inverse, 0, "Torques from a motion", NULL },
-	    { "out", 'o', POPT_ARG_STRING, &predict.out, 0, "Write the result there as CSV (default: print it)",
-	      "FILE" },
+	    { "out", 'o', POPT_ARG_STRING, &predict.out, 0,
+	      "Write the result there: .sto, .mot, .npz, else CSV (default: print it)", "FILE" },
 	    LMB_COMMAND_OPTIONS( predict.command ) };
 	int code = lmbCommand_Begin( &predict.command, verb, argc, argv, options );
 	if ( code >= 0 )
@@ -323,7 +323,8 @@ int lmbVerb_Predict( const lmbVerb *verb, int argc, const char **argv )
 		else
 		{
 			lmbStatus written =
-			    lmbTable_WriteCsv( predict.result, predict.out, status == lmb_statusOk ? &error : NULL );
+			    lmbTable_Write( predict.result, predict.out, predict.inverse ? "torques" : "motion",
+			                    lmb_tableAnglesRadians, status == lmb_statusOk ? &error : NULL );
 			status = status == lmb_statusOk ? written : status;
 		}
 	}

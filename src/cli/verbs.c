@@ -50,8 +50,9 @@ const lmbVerb lmbVerbs[] = {
       "play a model of a limb: motion from torques, or torques from motion",
       "MODEL is a limb's model. --torques FILE has the inputs over time, as CSV (or any table that\n"
       "docs/formats/recordings.md names): a column \"time\" and one for each input by its name. The motion\n"
-      "at those times goes to --out as CSV: time, the positions, the velocities (NAME_velocity), and how\n"
-      "far from its training the model was (trust: below 1 within, growing beyond).\n\n"
+      "at those times goes to --out: time, the positions, the velocities (NAME_velocity), and how far from\n"
+      "its training the model was (trust: below 1 within, growing beyond). The ending of --out says how:\n"
+      ".sto and .mot for OpenSim (in radians), .npz for NumPy, anything else CSV.\n\n"
       "With --inverse FILE has positions (by name), velocities (NAME_velocity) and accelerations\n"
       "(NAME_acceleration), and what comes out are the torques that the motion takes, and their parts.",
       lmbVerb_Predict },

@@ -100,5 +100,12 @@ lmbStatus lmbTable_WriteCsv( const lmbTable *table, const char *path, lmbError *
  * is converted. The first column is to be the time; it is named "time" in the file. */
 lmbStatus lmbTable_WriteSto( const lmbTable *table, const char *path, const char *name, lmbTableAngles angles,
                              lmbError *error );
+/* NumPy's .npz, deflated: for each column an array of (rowCount) doubles by its name, a slash in it made an
+ * underscore. Two columns of one name, or a name beyond 251 bytes: lmb_statusUnsupported. The same table
+ * gives the same bytes. */
+lmbStatus lmbTable_WriteNpz( const lmbTable *table, const char *path, lmbError *error );
+/* By the ending of path, in any case: .npz; .sto and .mot, with name and angles; everything else is CSV. */
+lmbStatus lmbTable_Write( const lmbTable *table, const char *path, const char *name, lmbTableAngles angles,
+                          lmbError *error );
 
 #endif

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 
 /* Writes errors once: stdio remembers them until Commit, which checks. */
 static void WriteQuoted( FILE *stream, const char *name )
@@ -109,4 +110,16 @@ lmbStatus lmbTable_WriteSto( const lmbTable *table, const char *path, const char
 	}
 	WriteSto( writer.stream, table, name, angles );
 	return Finish( &writer, &locale, error );
+}
+
+lmbStatus lmbTable_Write( const lmbTable *table, const char *path, const char *name, lmbTableAngles angles,
+                          lmbError *error )
+{
+	size_t length = strlen( path );
+	const char *ending = length >= 4 ? path + length - 4 : "";
+	if ( strcasecmp( ending, ".npz" ) == 0 )
+		return lmbTable_WriteNpz( table, path, error );
+	if ( strcasecmp( ending, ".sto" ) == 0 || strcasecmp( ending, ".mot" ) == 0 )
+		return lmbTable_WriteSto( table, path, name, angles, error );
+	return lmbTable_WriteCsv( table, path, error );
 }

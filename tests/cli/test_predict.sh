@@ -40,6 +40,29 @@ paste -d, "$work/inverse.csv" <({ echo u,u; awk '{ print $5 "," $6 }' "$work/sta
 		d = $( 2 + j ) - $( 4 + j ) - $( 6 + j ) - $( 8 + j ) - $( 10 + j ); if ( d < 0 ) d = -d; if ( d > 1e-9 ) { print; bad = 1 } } }
 	END { exit bad || NR != 201 }' || fail "inverse dynamics does not give the inputs back"
 
+# The same motion in every format, read by others: NumPy, and a reader of OpenSim's format written here.
+for kind in csv npz NPZ sto mot; do
+	"$LIMBER" predict "$work/arm.safetensors" --torques "$work/torques.csv" --start qa=0.5 --out "$work/same.$kind" --quiet
+done
+cmp "$work/same.npz" "$work/same.NPZ" || fail "the same table, other bytes"
+cmp "$work/same.sto" "$work/same.mot" || fail "sto and mot differ"
+head -6 "$work/same.sto" | tr '\n' '|' | grep -qx 'motion|version=1|nRows=2|nColumns=6|inDegrees=no|endheader|' || fail "header of .sto"
+tail -n +7 "$work/same.sto" | tr '\t' , | cmp - "$work/same.csv" || fail "numbers of .sto"
+if [ -e /usr/lib/python3/dist-packages/numpy ]; then
+	/usr/bin/python3 - "$work" <<'END' || fail "NumPy reads other numbers"
+import sys, zipfile, numpy
+names = open(sys.argv[1] + "/same.csv").readline().strip().split(",")
+rows = numpy.loadtxt(sys.argv[1] + "/same.csv", delimiter=",", skiprows=1)
+assert zipfile.ZipFile(sys.argv[1] + "/same.npz").testzip() is None
+arrays = numpy.load(sys.argv[1] + "/same.npz")
+assert arrays.files == names and rows.shape == (2, 6)
+for i, name in enumerate(names):
+    assert arrays[name].dtype == "<f8" and (arrays[name] == rows[:, i]).all(), name
+END
+else
+	echo "no NumPy here: .npz is not read by it"
+fi
+
 "$LIMBER" predict "$work/gru.safetensors" --torques "$work/torques.csv" --json >"$work/json"
 grep -q '"ok": true' "$work/json" && grep -q '"qb_velocity"' "$work/json" || fail "json"
 

@@ -311,6 +311,22 @@ static void Test_WriteAndReadBack( void **state )
 	CHECK_CONTAINS( back->names[1], "a__\"b\"" );
 	CHECK_CONTAINS( lmbTable_Fact( back, "name" ), "made up" );
 	lmbTable_Free( back );
+	table->names[0] = "time";
+	CHECK_INT( lmbTable_WriteNpz( table, path, &error ), lmb_statusOk );
+	CHECK_INT( lmbTable_Read( path, NULL, &back, &error ), lmb_statusOk );
+	CHECK_OR_STOP( back != NULL );
+	CompareTables( table, back );
+	CHECK_INT( back->format, lmb_tableNpz );
+	for ( int c = 0; c < 3; ++c )
+		CHECK( lmbTable_Column( back, table->names[c] ) >= 0 );
+	lmbTable_Free( back );
+	table->names[1] = "a/b";
+	table->names[2] = "a_b";
+	CHECK_INT( lmbTable_WriteNpz( table, path, &error ), lmb_statusUnsupported );
+	CHECK_CONTAINS( error.message, "columns 2 and 3" );
+	CHECK_INT( lmbTable_WriteNpz( table, "no/such/folder/x.npz", &error ), lmb_statusUnsupported );
+	table->names[2] = "c";
+	CHECK_INT( lmbTable_WriteNpz( table, "no/such/folder/x.npz", &error ), lmb_statusIo );
 	CHECK_INT( lmbTable_WriteCsv( table, "no/such/folder/x.csv", &error ), lmb_statusIo );
 	lmbTable_Free( table );
 	setlocale( LC_ALL, "C" );
