@@ -86,6 +86,22 @@ static void Torques( const lmbChain *chain, const double *inputs, double *torque
 	}
 }
 
+/* What the rows must give in a sample: generalised torques, which are known; of a free limb, what its first
+ * inertia takes, which is no unknown then. */
+static void Target( lmbChain *chain, const lmbSamples *samples, size_t s, double *torques )
+{
+	size_t n = (size_t)chain->n;
+	FillRows( chain, samples->positions + n * s, samples->velocities + n * s,
+	          samples->accelerations + n * s );
+	Torques( chain, samples->inputs + (size_t)chain->equations->inputCount * s, torques );
+	for ( size_t i = 0; i < n && chain->free; ++i )
+	{
+		double *first = &chain->row[i * (size_t)chain->unknownCount];
+		torques[i] -= *first;
+		*first = 0.0;
+	}
+}
+
 static double RowDot( const lmbChain *chain, int i )
 {
 	const double *row = chain->row + (size_t)i * (size_t)chain->unknownCount;
@@ -100,9 +116,7 @@ static void AddSample( lmbChain *chain, int s, const double *weight, double *nor
 	const lmbSamples *samples = &chain->training->trainSamples;
 	size_t n = (size_t)chain->n, count = (size_t)chain->unknownCount;
 	double torques[lmbLimbMaxDofs] = { 0 };
-	FillRows( chain, samples->positions + n * (size_t)s, samples->velocities + n * (size_t)s,
-	          samples->accelerations + n * (size_t)s );
-	Torques( chain, samples->inputs + (size_t)chain->equations->inputCount * (size_t)s, torques );
+	Target( chain, samples, (size_t)s, torques );
 	for ( size_t i = 0; i < n; ++i )
 	{
 		const double *row = chain->row + i * count;
@@ -116,21 +130,21 @@ static void AddSample( lmbChain *chain, int s, const double *weight, double *nor
 	}
 }
 
-/* What the chain leaves of the torques (count x n), and the torques' squares added up by joint. */
+/* What the chain leaves of the torques (count x n), and the torques' squares added up by joint; of a free
+ * limb they are those of the first, where alone something is known. */
 static void Residuals( lmbChain *chain, const lmbSamples *samples, double *out, double *squares )
 {
-	size_t n = (size_t)chain->n, m = (size_t)chain->equations->inputCount;
+	size_t n = (size_t)chain->n;
 	memset( squares, 0, n * sizeof( double ) );
 	for ( size_t s = 0; s < (size_t)samples->count; ++s )
 	{
 		double torques[lmbLimbMaxDofs] = { 0 };
-		FillRows( chain, samples->positions + n * s, samples->velocities + n * s,
-		          samples->accelerations + n * s );
-		Torques( chain, samples->inputs + m * s, torques );
+		Target( chain, samples, s, torques );
 		for ( int i = 0; i < chain->n; ++i )
 		{
+			double known = torques[chain->free ? 0 : i];
 			out[n * s + (size_t)i] = torques[i] - RowDot( chain, i );
-			squares[i] += torques[i] * torques[i];
+			squares[i] += known * known;
 		}
 	}
 }
@@ -175,7 +189,7 @@ static int StudyStride( const lmbChain *chain )
 static lmbStatus Identify( lmbChain *chain, double *share, lmbError *error )
 {
 	const lmbSamples *samples = &chain->training->trainSamples;
-	size_t count = (size_t)chain->unknownCount, m = (size_t)chain->equations->inputCount;
+	size_t count = (size_t)chain->unknownCount;
 	double *normal = LMB_NEW( &chain->arena, double, count *count ), weight[lmbLimbMaxDofs] = { 0 };
 	*share = HUGE_VAL;
 	if ( normal == NULL )
@@ -184,9 +198,9 @@ static lmbStatus Identify( lmbChain *chain, double *share, lmbError *error )
 	for ( int s = 0; s < samples->count; s += stride )
 	{
 		double torques[lmbLimbMaxDofs] = { 0 };
-		Torques( chain, samples->inputs + m * (size_t)s, torques );
+		Target( chain, samples, (size_t)s, torques );
 		for ( int i = 0; i < chain->n; ++i )
-			weight[i] += torques[i] * torques[i];
+			weight[i] += torques[chain->free ? 0 : i] * torques[chain->free ? 0 : i];
 	}
 	for ( int i = 0; i < chain->n; ++i )
 		weight[i] = weight[i] > 0.0 ? 1.0 / weight[i] : 0.0;
@@ -197,6 +211,8 @@ static lmbStatus Identify( lmbChain *chain, double *share, lmbError *error )
 	int size = (int)count;
 	if ( LAPACKE_dposv( LAPACK_ROW_MAJOR, 'L', size, 1, normal, size, chain->unknowns, 1 ) != 0 )
 		return lmb_statusOk;
+	if ( chain->free )
+		chain->unknowns[0] = 1.0;
 	return Judge( chain, share, error );
 }
 
@@ -246,10 +262,13 @@ static bool Begin( lmbChain *chain, const lmbTraining *training, const lmbEquati
 {
 	const lmbFeatures *features = &equations->features;
 	int potentialCount = 0;
-	*chain = ( lmbChain ){ .training = training, .equations = equations, .n = equations->dofCount };
+	*chain = ( lmbChain ){ .training = training,
+	                       .equations = equations,
+	                       .n = equations->dofCount,
+	                       .free = equations->inputCount == 0 };
 	if ( !training->def->chainPrior || equations->kind != lmb_limbLagrangian ||
-	     equations->parts[lmb_partDrive].used || equations->inputCount == 0 ||
-	     ( !equations->identityDrive && equations->driveMatrix == NULL ) )
+	     equations->parts[lmb_partDrive].used ||
+	     ( !chain->free && !equations->identityDrive && equations->driveMatrix == NULL ) )
 		return false;
 	for ( int f = 0; f < features->count; ++f )
 	{

@@ -1,7 +1,8 @@
 /* A chain of rigid segments on hinges as a hypothesis about a limb, in the features of its equations:
  *   tau = M(q) a + dM/dt v - d(v^T M v / 2)/dq + D v + dV/dq,   M, V linear in [1, features],
  * linear in what is unknown. Exact for two segments in a plane, where inertia is a constant and the first
- * harmonics of the joint angles. Internal to src/limb/train*.c. */
+ * harmonics of the joint angles. Where nothing drives the limb, only ratios can be told, and the constant of
+ * M's first entry counts as 1. Internal to src/limb/train*.c. */
 #ifndef LMB_LIMB_CHAIN_H
 #define LMB_LIMB_CHAIN_H
 
@@ -16,6 +17,7 @@ typedef struct lmbChain
 	const lmbEquations *equations;
 	int n, massCount, pairCount, unknownCount;
 	int dampingAt, potentialAt; /* first unknown of each; -1: none */
+	bool free;                  /* nothing drives it: the first unknown is 1 */
 	double *unknowns;           /* (unknownCount) */
 	double values[lmbFeaturesMax], slopes[lmbFeaturesMax], curvatures[lmbFeaturesMax];
 	double *row; /* (n x unknownCount) */

@@ -1,6 +1,7 @@
 /* Multiple shooting (Bock and Plitt 1984): windows of each trajectory with starts of their own are carried
- * forward by RK4 and held against the measured positions and against the next window's start. Parameters and
- * starts are found together by L-BFGS; the gradient is the adjoint of the discrete steps, exact. */
+ * forward by RK4 and held against the measured positions and against the next window's start. For given
+ * parameters the best starts are found by Gauss-Newton, which leaves the parameters alone to L-BFGS; the
+ * gradient is the adjoint of the discrete steps, exact. */
 #include "limb/train_windows.h"
 
 #include "learn/optimize.h"
@@ -47,67 +48,38 @@ static lmbStatus BackwardBatch( void *context, int index, int worker, lmbError *
 		if ( s % batch->substeps == 0 )
 			lmbShooting_SampleLoss( shot, batch, s / batch->substeps, q, share, byQ );
 	}
-	for ( size_t k = 0; k < (size_t)batch->count; ++k )
-	{
-		double *own = shot->startGradients + ( (size_t)batch->first + k ) * 2 * n;
-		for ( size_t i = 0; i < n; ++i )
-		{
-			own[i] += byQ[k * n + i];
-			own[n + i] += byV[k * n + i];
-		}
-	}
 	return lmb_statusOk;
+}
+
+/* The unit of what entry x of a window's end lacks to the next one's start. */
+static double JoinUnit( const lmbShooting *shot, int x )
+{
+	return joinShare * shot->sigma[x % shot->n] / ( x < shot->n ? 1.0 : joinTime );
 }
 
 /* What each window's end lacks to the next one's start, and its gradients. */
 static double Join( lmbShooting *shot )
 {
 	lmbWindows *set = &shot->teach;
-	size_t n = (size_t)shot->n;
+	int states = 2 * shot->n;
 	double sum = 0.0;
-	memset( set->byEnds, 0, (size_t)set->windowCount * 2 * n * sizeof( double ) );
-	memset( shot->startGradients, 0, (size_t)set->windowCount * 2 * n * sizeof( double ) );
+	memset( set->byEnds, 0, (size_t)set->windowCount * (size_t)states * sizeof( double ) );
 	for ( int w = 0; w < set->windowCount; ++w )
-	{
-		int next = set->windows[w].next;
-		for ( size_t i = 0; i < 2 * n && next >= 0; ++i )
+		for ( int x = 0; x < states && set->windows[w].next >= 0; ++x )
 		{
-			double unit = joinShare * shot->sigma[i % n] / ( i < n ? 1.0 : joinTime );
-			double off = ( set->ends[(size_t)w * 2 * n + i] - set->starts[(size_t)next * 2 * n + i] ) / unit;
-			double slope = 2.0 * off / ( unit * set->numbers );
+			double *end = set->ends + (size_t)w * (size_t)states + (size_t)x;
+			const double *next = set->starts + (size_t)( w + 1 ) * (size_t)states + (size_t)x;
+			double unit = JoinUnit( shot, x ), off = ( *end - *next ) / unit;
 			sum += off * off / set->numbers;
-			set->byEnds[(size_t)w * 2 * n + i] = slope;
-			shot->startGradients[(size_t)next * 2 * n + i] -= slope;
+			set->byEnds[(size_t)w * (size_t)states + (size_t)x] = 2.0 * off / ( unit * set->numbers );
 		}
-	}
 	return sum;
 }
 
-static void SpreadPoint( lmbShooting *shot, const double *point )
+/* Solves L X = B, or with L transposed, in place of B (size x columns), L a lower triangle. */
+static bool Triangle( const double *l, int size, char transposed, double *b, int columns )
 {
-	size_t states = 2 * (size_t)shot->n, p = shot->equations->parameterCount;
-	for ( size_t k = 0; k < (size_t)shot->teach.windowCount * states; ++k )
-		shot->teach.starts[k] = shot->firstStarts[k] + shot->startScale[k % states] * point[p + k];
-}
-
-static double Objective( void *context, const double *point, double *gradient )
-{
-	lmbShooting *shot = context;
-	size_t states = 2 * (size_t)shot->n, p = shot->equations->parameterCount;
-	SpreadPoint( shot, point );
-	double loss = lmbShooting_Carry( shot, &shot->teach, point );
-	shot->trainRms = loss;
-	loss += Join( shot );
-	memset( gradient, 0, p * sizeof( double ) );
-	if ( !isfinite( loss ) || lmbJob_ForEach( shot->training->job, shot->teach.batchCount, BackwardBatch,
-	                                          shot, NULL ) != lmb_statusOk )
-		return (double)NAN;
-	for ( int b = 0; b < shot->teach.batchCount; ++b )
-		for ( size_t k = 0; k < p; ++k )
-			gradient[k] += shot->batchGradients[(size_t)b * p + k];
-	for ( size_t k = 0; k < (size_t)shot->teach.windowCount * states; ++k )
-		gradient[p + k] = shot->startGradients[k] * shot->startScale[k % states];
-	return loss;
+	return LAPACKE_dtrtrs( LAPACK_ROW_MAJOR, 'L', transposed, 'N', size, columns, l, size, b, columns ) == 0;
 }
 
 /* Adds one moved start's part of the normal equations: columns are differences of whole windows. */
@@ -132,25 +104,29 @@ static void Accumulate( const lmbShooting *shot, const lmbWindowBatch *batch, in
 		}
 }
 
-/* One Gauss-Newton step of the stopping windows' starts: what a user would do who knows the first second of
- * measurements. columns: (2 n + 1) copies of each batch's positions at samples. */
-static lmbStatus CorrectStarts( lmbShooting *shot, const double *parameters, double *const *columns,
-                                lmbError *error )
+/* What a window's start moves by when so much of each of its numbers is one unit. */
+static double Move( const lmbShooting *shot, int x )
 {
-	lmbWindows *set = &shot->stop;
+	return x == 2 * shot->n ? 0.0 : 1e-4 * shot->startScale[x];
+}
+
+/* Positions at samples and ends of all windows, with each number of the start moved, and with none. False:
+ * not finite, or cancelled. */
+static bool Vary( lmbShooting *shot, lmbWindows *set, const double *parameters )
+{
 	int n = shot->n, states = 2 * n;
-	double move[2 * lmbLimbMaxDofs + 1] = { 0 };
+	size_t all = (size_t)set->windowCount * (size_t)states;
 	for ( int x = 0; x <= states; ++x )
 	{
-		double moved = move[x] = x == states ? 0.0 : 1e-4 * shot->startScale[x];
 		for ( int w = 0; w < set->windowCount && x < states; ++w )
-			set->starts[(size_t)w * (size_t)states + (size_t)x] += moved;
+			set->starts[(size_t)w * (size_t)states + (size_t)x] += Move( shot, x );
 		double loss = lmbShooting_Carry( shot, set, parameters );
 		for ( int w = 0; w < set->windowCount && x < states; ++w )
-			set->starts[(size_t)w * (size_t)states + (size_t)x] -= moved;
+			set->starts[(size_t)w * (size_t)states + (size_t)x] -= Move( shot, x );
 		if ( !isfinite( loss ) )
-			return lmbJob_Cancelled( shot->training->job ) ? lmbJob_CancelledStatus( error ) : lmb_statusOk;
-		double *to = columns[x];
+			return false;
+		memcpy( shot->endColumns + (size_t)x * all, set->ends, all * sizeof( double ) );
+		double *to = shot->columns[x];
 		for ( int b = 0; b < set->batchCount; ++b )
 		{
 			const lmbWindowBatch *batch = &set->batches[b];
@@ -160,48 +136,149 @@ static lmbStatus CorrectStarts( lmbShooting *shot, const double *parameters, dou
 				        numbers * sizeof( double ) );
 		}
 	}
-	size_t at = 0;
+	return true;
+}
+
+/* The data's part of the normal equations of every start, lower triangles. */
+static void FillNormal( lmbShooting *shot, const lmbWindows *set )
+{
+	size_t states = 2 * (size_t)shot->n, at = 0;
+	memset( shot->normal, 0, (size_t)set->windowCount * states * states * sizeof( double ) );
+	memset( shot->right, 0, (size_t)set->windowCount * states * sizeof( double ) );
 	for ( int b = 0; b < set->batchCount; ++b )
 	{
 		const lmbWindowBatch *batch = &set->batches[b];
 		double *own[2 * lmbLimbMaxDofs + 1];
-		for ( int x = 0; x <= states; ++x )
-			own[x] = columns[x] + at;
+		for ( size_t x = 0; x <= states; ++x )
+			own[x] = shot->columns[x] + at;
 		for ( int k = 0; k < batch->count; ++k )
 		{
-			double a[4 * lmbLimbMaxDofs * lmbLimbMaxDofs] = { 0 }, right[2 * lmbLimbMaxDofs] = { 0 };
-			Accumulate( shot, batch, k, own, a, right );
-			for ( int x = 0; x < states; ++x )
+			size_t w = (size_t)( batch->first + k );
+			double *a = shot->normal + w * states * states;
+			Accumulate( shot, batch, k, own, a, shot->right + w * states );
+			for ( size_t x = 0; x < states; ++x )
 				a[x * states + x] += 1e-9 * a[x * states + x] + 1e-300;
-			if ( LAPACKE_dposv( LAPACK_ROW_MAJOR, 'L', states, 1, a, states, right, 1 ) == 0 )
-				for ( int x = 0; x < states; ++x )
-					set->starts[(size_t)( batch->first + k ) * (size_t)states + (size_t)x] +=
-					    right[x] * move[x];
 		}
-		at += (size_t)batch->steps * (size_t)batch->count * (size_t)n;
+		at += (size_t)batch->steps * (size_t)batch->count * (size_t)shot->n;
 	}
-	return lmb_statusOk;
+}
+
+/* Adds what joins window w, whose end is off by so much, to the one behind it; mixed (states x states): the
+ * block of both. */
+static void JoinNormal( lmbShooting *shot, const lmbWindows *set, int w, double *mixed )
+{
+	int states = 2 * shot->n;
+	size_t all = (size_t)set->windowCount * (size_t)states, at = (size_t)w * (size_t)states;
+	double *own = shot->normal + at * (size_t)states, *next = own + (size_t)states * (size_t)states;
+	const double *base = shot->endColumns + (size_t)states * all + at;
+	for ( int e = 0; e < states; ++e )
+	{
+		double unit = JoinUnit( shot, e ), move = Move( shot, e ) / unit;
+		double off = ( base[e] - set->starts[at + (size_t)states + (size_t)e] ) / unit;
+		double slopes[2 * lmbLimbMaxDofs] = { 0 };
+		for ( int x = 0; x < states; ++x )
+			slopes[x] = ( shot->endColumns[(size_t)x * all + at + (size_t)e] - base[e] ) / unit;
+		for ( int x = 0; x < states; ++x )
+		{
+			shot->right[at + (size_t)x] -= slopes[x] * off;
+			mixed[x * states + e] = -slopes[x] * move;
+			for ( int y = 0; y <= x; ++y )
+				own[x * states + y] += slopes[x] * slopes[y];
+		}
+		next[e * states + e] += move * move;
+		shot->right[at + (size_t)( states + e )] += move * off;
+	}
+}
+
+/* Solves the normal equations, in place of the right sides; joined: of neighbours together, a block
+ * tridiagonal system. False when it is not positive. */
+static bool SolveStarts( lmbShooting *shot, const lmbWindows *set, bool joined )
+{
+	int states = 2 * shot->n;
+	size_t size = (size_t)states * (size_t)states;
+	for ( int w = 0; w < set->windowCount; ++w )
+	{
+		bool joins = joined && set->windows[w].next >= 0;
+		double *own = shot->normal + (size_t)w * size, *mixed = shot->mixed + (size_t)w * size;
+		double *right = shot->right + (size_t)w * (size_t)states;
+		if ( joins )
+			JoinNormal( shot, set, w, mixed );
+		if ( LAPACKE_dpotrf( LAPACK_ROW_MAJOR, 'L', states, own, states ) != 0 ||
+		     !Triangle( own, states, 'N', right, 1 ) )
+			return false;
+		if ( !joins )
+			continue;
+		if ( !Triangle( own, states, 'N', mixed, states ) )
+			return false;
+		for ( int x = 0; x < states; ++x )
+			for ( int k = 0; k < states; ++k )
+			{
+				right[states + x] -= mixed[k * states + x] * right[k];
+				for ( int y = 0; y <= x; ++y )
+					own[size + (size_t)( x * states + y )] -= mixed[k * states + x] * mixed[k * states + y];
+			}
+	}
+	for ( int w = set->windowCount - 1; w >= 0; --w )
+	{
+		const double *own = shot->normal + (size_t)w * size, *mixed = shot->mixed + (size_t)w * size;
+		double *right = shot->right + (size_t)w * (size_t)states;
+		for ( int x = 0; x < states && joined && set->windows[w].next >= 0; ++x )
+			for ( int k = 0; k < states; ++k )
+				right[x] -= mixed[x * states + k] * right[states + k];
+		if ( !Triangle( own, states, 'T', right, 1 ) )
+			return false;
+	}
+	return true;
+}
+
+/* One Gauss-Newton step of all windows' starts to where the parameters fit best: of stopping windows, what a
+ * user would do who knows the first second of measurements. False: there is none, and nothing has changed. */
+static bool CorrectStarts( lmbShooting *shot, lmbWindows *set, bool joined, const double *parameters )
+{
+	int states = 2 * shot->n;
+	if ( !Vary( shot, set, parameters ) )
+		return false;
+	FillNormal( shot, set );
+	if ( !SolveStarts( shot, set, joined ) )
+		return false;
+	for ( int w = 0; w < set->windowCount; ++w )
+		for ( int x = 0; x < states; ++x )
+		{
+			size_t at = (size_t)w * (size_t)states + (size_t)x;
+			set->starts[at] += shot->right[at] * Move( shot, x );
+		}
+	return true;
+}
+
+/* The starts follow the parameters (variable projection, Golub and Pereyra 1973): at the best ones they do
+ * not matter for the gradient. Corrected from where the last iteration had them, so that a step that is tried
+ * and given up leaves nothing behind. */
+static double Objective( void *context, const double *point, double *gradient )
+{
+	lmbShooting *shot = context;
+	size_t states = 2 * (size_t)shot->n, p = shot->equations->parameterCount;
+	lmbWindows *set = &shot->teach;
+	memcpy( set->starts, shot->anchors, (size_t)set->windowCount * states * sizeof( double ) );
+	(void)CorrectStarts( shot, set, true, point );
+	double loss = lmbShooting_Carry( shot, set, point );
+	shot->trainRms = loss;
+	loss += Join( shot );
+	memset( gradient, 0, p * sizeof( double ) );
+	if ( !isfinite( loss ) ||
+	     lmbJob_ForEach( shot->training->job, set->batchCount, BackwardBatch, shot, NULL ) != lmb_statusOk )
+		return (double)NAN;
+	for ( int b = 0; b < set->batchCount; ++b )
+		for ( size_t k = 0; k < p; ++k )
+			gradient[k] += shot->batchGradients[(size_t)b * p + k];
+	return loss;
 }
 
 /* Mismatch on the stopping trajectories, each window from its own best start. */
-static lmbStatus Look( lmbShooting *shot, const double *parameters, int iteration, double trainLoss,
-                       lmbError *error )
+static void Look( lmbShooting *shot, const double *parameters, int iteration, double trainLoss )
 {
-	int states = 2 * shot->n;
-	size_t numbers = (size_t)shot->stop.numbers;
-	lmbArena room = { 0 };
-	double *columns[2 * lmbLimbMaxDofs + 1];
-	lmbStatus status = lmb_statusOk;
-	for ( int x = 0; x <= states; ++x )
-	{
-		columns[x] = LMB_NEW( &room, double, numbers );
-		status = columns[x] == NULL ? lmbError_Memory( error ) : status;
-	}
 	lmbShooting_FillStarts( shot, &shot->stop );
-	for ( int round = 0; round < correctionRounds && status == lmb_statusOk; ++round )
-		status = CorrectStarts( shot, parameters, columns, error );
-	lmbArena_Free( &room );
-	LMB_TRY( status );
+	for ( int round = 0; round < correctionRounds; ++round )
+		(void)CorrectStarts( shot, &shot->stop, false, parameters );
 	double loss = lmbShooting_Carry( shot, &shot->stop, parameters );
 	if ( loss < shot->best.loss )
 	{
@@ -210,19 +287,48 @@ static lmbStatus Look( lmbShooting *shot, const double *parameters, int iteratio
 		shot->bestIteration = iteration;
 		memcpy( shot->best.parameters, parameters, shot->equations->parameterCount * sizeof( double ) );
 	}
-	return lmb_statusOk;
+}
+
+static void KeepStarts( lmbShooting *shot )
+{
+	memcpy( shot->anchors, shot->teach.starts,
+	        (size_t)shot->teach.windowCount * 2 * (size_t)shot->n * sizeof( double ) );
 }
 
 static bool Observe( void *context, int iteration, const double *point, double value )
 {
 	lmbShooting *shot = context;
 	(void)value;
-	if ( iteration % lookEvery == 0 && Look( shot, point, iteration, shot->trainRms, NULL ) != lmb_statusOk )
-		return false;
+	KeepStarts( shot );
+	if ( iteration % lookEvery == 0 )
+		Look( shot, point, iteration, shot->trainRms );
 	lmbTraining_Tell( shot->training, 1.0, "shooting", shot->best.loss );
 	int part = shot->training->def->lbfgsIterations / patientPart;
 	return iteration - shot->bestIteration < ( part > patience ? part : patience ) &&
 	       !lmbJob_Cancelled( shot->training->job );
+}
+
+/* Room for the starts' normal equations, of either set. */
+static lmbStatus PrepareStarts( lmbShooting *shot, lmbError *error )
+{
+	const lmbWindows *teach = &shot->teach, *stop = &shot->stop;
+	size_t states = 2 * (size_t)shot->n, numbers = (size_t)fmax( teach->numbers, stop->numbers );
+	size_t windows =
+	    (size_t)( teach->windowCount > stop->windowCount ? teach->windowCount : stop->windowCount );
+	bool complete = true;
+	for ( size_t x = 0; x <= states; ++x )
+	{
+		shot->columns[x] = LMB_NEW( &shot->arena, double, numbers );
+		complete = complete && shot->columns[x] != NULL;
+	}
+	shot->endColumns = LMB_NEW( &shot->arena, double, ( states + 1 ) * windows * states );
+	shot->normal = LMB_NEW( &shot->arena, double, windows *states *states );
+	shot->mixed = LMB_NEW( &shot->arena, double, windows *states *states );
+	shot->right = LMB_NEW( &shot->arena, double, windows *states );
+	shot->anchors = LMB_NEW( &shot->arena, double, windows *states );
+	complete = complete && shot->endColumns != NULL && shot->normal != NULL && shot->mixed != NULL &&
+	           shot->right != NULL && shot->anchors != NULL;
+	return complete ? lmb_statusOk : lmbError_Memory( error );
 }
 
 static lmbStatus Prepare( lmbShooting *shot, const double *parameters, lmbError *error )
@@ -242,23 +348,20 @@ static lmbStatus Prepare( lmbShooting *shot, const double *parameters, lmbError 
 	    shot->teach.batchCount > shot->stop.batchCount ? shot->teach.batchCount : shot->stop.batchCount;
 	shot->workerCount = training->job != NULL && training->job->threads > 1 ? training->job->threads : 1;
 	shot->room = (size_t)widest * 2 * ( n + m );
-	size_t states = (size_t)shot->teach.windowCount * 2 * n;
 	shot->rollouts = LMB_NEW( &shot->arena, lmbRollout, shot->workerCount );
 	shot->work = LMB_NEW( &shot->arena, double, (size_t)shot->workerCount * shot->room );
 	shot->batchGradients = LMB_NEW( &shot->arena, double, (size_t)shot->teach.batchCount *p );
 	shot->batchLosses = LMB_NEW( &shot->arena, double, batches );
-	shot->startGradients = LMB_NEW( &shot->arena, double, states );
-	shot->firstStarts = LMB_NEW( &shot->arena, double, states );
-	shot->point = LMB_NEW( &shot->arena, double, p + states );
+	shot->point = LMB_NEW( &shot->arena, double, p );
 	shot->best.parameters = LMB_NEW( &shot->arena, double, p );
 	if ( shot->rollouts == NULL || shot->work == NULL || shot->batchGradients == NULL ||
-	     shot->batchLosses == NULL || shot->startGradients == NULL || shot->firstStarts == NULL ||
-	     shot->point == NULL || shot->best.parameters == NULL )
+	     shot->batchLosses == NULL || shot->point == NULL || shot->best.parameters == NULL )
 		return lmbError_Memory( error );
+	LMB_TRY( PrepareStarts( shot, error ) );
 	for ( int w = 0; w < shot->workerCount; ++w )
 		LMB_TRY( lmbRollout_Make( &shot->rollouts[w], shot->equations, widest, &shot->arena, error ) );
 	lmbShooting_FillStarts( shot, &shot->teach );
-	memcpy( shot->firstStarts, shot->teach.starts, states * sizeof( double ) );
+	KeepStarts( shot );
 	memcpy( shot->point, parameters, p * sizeof( double ) );
 	return lmb_statusOk;
 }
@@ -283,16 +386,20 @@ static lmbStatus Shoot( lmbShooting *shot, double *parameters, lmbError *error )
 	size_t p = shot->equations->parameterCount;
 	ChooseScales( shot );
 	LMB_TRY( Prepare( shot, parameters, error ) );
-	LMB_TRY( Look( shot, parameters, 0, (double)NAN, error ) );
+	double *gradient = LMB_NEW( &shot->arena, double, p );
+	if ( gradient == NULL )
+		return lmbError_Memory( error );
+	(void)Objective( shot, shot->point, gradient );
+	KeepStarts( shot );
+	Look( shot, parameters, 0, shot->trainRms );
 	lmbLbfgsDef lbfgs = lmbDefaultLbfgsDef();
 	lbfgs.iterations = shot->training->def->lbfgsIterations;
 	lbfgs.memory = 40;
 	lbfgs.observer = Observe;
-	size_t unknowns = p + (size_t)shot->teach.windowCount * 2 * (size_t)shot->n;
-	LMB_TRY( lmbLbfgs_Minimize( unknowns, shot->point, Objective, shot, &lbfgs, NULL, error ) );
+	LMB_TRY( lmbLbfgs_Minimize( p, shot->point, Objective, shot, &lbfgs, NULL, error ) );
 	if ( lmbJob_Cancelled( shot->training->job ) )
 		return lmbJob_CancelledStatus( error );
-	LMB_TRY( Look( shot, shot->point, 0, shot->trainRms, error ) );
+	Look( shot, shot->point, 0, shot->trainRms );
 	if ( !( shot->best.loss < HUGE_VAL ) )
 		return lmbError_Set(
 		    error, lmb_statusNumerical,

@@ -42,8 +42,11 @@ typedef struct lmbShooting
 	double *batchLosses;          /* of either set */
 	double sigma[lmbLimbMaxDofs]; /* of measured positions */
 	double startScale[2 * lmbLimbMaxDofs];
-	double *point, *startGradients; /* (all unknowns), (windowCount x 2 n) */
-	double *firstStarts;
+	double *point;   /* (parameterCount) */
+	double *anchors; /* (teach.windowCount x 2 n) starts at the last iteration */
+	/* The starts' normal equations, of the larger set: positions at samples and ends (windowCount x 2 n) with
+	 * each number of the starts moved, and with none; blocks (2 n x 2 n) of each window and with the next. */
+	double *columns[2 * lmbLimbMaxDofs + 1], *endColumns, *normal, *mixed, *right;
 	lmbBest best;
 	double trainRms;
 	int bestIteration;

@@ -485,9 +485,37 @@ static void LearnsAFreeSwing( void **state )
 	CHECK_INT( lmbLimb_Train( set, &def, NULL, path, &report, NULL ), lmb_statusOk );
 	Model model = Load( path );
 	CHECK_INT( lmbLimb_Info( model.limb ).inputCount, 0 );
-	/* Accelerations are about 60 rad/s^2 RMS: a few percent. */
-	CHECK( report.stopLoss < 3.0 );
+	/* Accelerations are about 60 rad/s^2 RMS. The chain's least squares know the arm but for the unit of
+	 * inertia, and the mass network starts there. */
+	printf( "  free swings: %g rad/s^2\n", report.stopLoss );
+	CHECK( report.stopLoss < 0.3 );
 	lmbArena_Free( &model.arena );
+	/* Whole swings, angles alone, rounded to 2e-5 rad: what shooting leaves is a matter of its iterations;
+	 * both losses are told also where it can hardly better its start. */
+	for ( int i = 0; i < set->count; ++i )
+	{
+		lmbTrajectory *item = &set->items[i];
+		const double none[2] = { 0.0, 0.0 };
+		double q[2] = { item->positions[0], item->positions[1] - item->positions[0] }, v[2] = { 1.0, -1.0 };
+		item->velocities = item->accelerations = NULL;
+		for ( int s = 0; s < 100; ++s )
+		{
+			item->positions[2 * s] = 2e-5 * floor( q[0] / 2e-5 + 0.5 );
+			item->positions[2 * s + 1] = 2e-5 * floor( ( q[0] + q[1] ) / 2e-5 + 0.5 );
+			for ( int k = 0; k < 10; ++k )
+				ClosedArm_Step( &upright, 0.001, none, q, v );
+		}
+	}
+	def.noise = 2e-5 / sqrt( 12.0 );
+	for ( int iterations = 1; iterations <= 40; iterations += 39 )
+	{
+		def.lbfgsIterations = iterations;
+		CHECK_INT( lmbLimb_Train( set, &def, NULL, path, &report, NULL ), lmb_statusOk );
+		printf( "  angles alone, %d iterations: %g rad in training, %g\n", iterations, report.trainLoss,
+		        report.stopLoss );
+		CHECK( isfinite( report.trainLoss ) && report.trainLoss > 0.0 );
+	}
+	CHECK( report.stopLoss < 2e-3 );
 	ClosedArm_FreeSet( set );
 	remove( path );
 }
