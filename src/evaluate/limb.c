@@ -72,8 +72,18 @@ static lmbStatus RollOut( void *context, int index, int worker, lmbError *error 
 	if ( states == NULL )
 		return lmbError_Memory( error );
 	lmbLimbRollout rollout = { .positions = states, .velocities = states + numbers };
-	lmbStatus status =
-	    lmbLimbPlayer_Run( &judging->players[worker], trajectory, truth->hold, &rollout, error );
+	lmbTrajectory from = *trajectory; /* of which only the first state and the inputs are looked at */
+	double start[2 * lmbLimbMaxDofs];
+	lmbStatus status = lmb_statusOk;
+	if ( judging->def->fitStart > 0.0 )
+	{
+		status = lmbLimbPlayer_FitStart( &judging->players[worker], trajectory, truth->hold,
+		                                 judging->def->fitStart, start, error );
+		from.positions = start;
+		from.velocities = start + truth->dofCount;
+	}
+	if ( status == lmb_statusOk )
+		status = lmbLimbPlayer_Run( &judging->players[worker], &from, truth->hold, &rollout, error );
 	if ( status == lmb_statusOk )
 	{
 		const double *times = judging->test->judgedTimes;

@@ -30,8 +30,9 @@ typedef struct lmbLimbJudgeDef
 {
 	lmbIntegrator integrator; /* of models */
 	double step;              /* s, at most */
-	lmbPlant *const *plants;  /* (job->threads) Nullable: for the interaction torque */
-	lmbLimbErrors *errors;    /* (truth->count) Nullable: of each motion, set */
+	double fitStart; /* s: starts are fitted to so much of the motion; 0: they are the recorded ones */
+	lmbPlant *const *plants; /* (job->threads) Nullable: for the interaction torque */
+	lmbLimbErrors *errors;   /* (truth->count) Nullable: of each motion, set */
 } lmbLimbJudgeDef;
 
 typedef struct lmbLimbScore

@@ -31,6 +31,12 @@ lmbLimbPlayer lmbLimbPlayer_FromEquations( lmbAccelerationOf *equations, void *c
 lmbStatus lmbLimbPlayer_Run( lmbLimbPlayer *player, const lmbTrajectory *trajectory, lmbInputHold hold,
                              lmbLimbRollout *rollout, lmbError *error );
 
+/* The start (2 dofCount: positions, velocities) from which the roll-out is nearest to the trajectory's
+ * positions over the first duration, s: least squares, begun at the recorded first state, which stays where
+ * fewer than three samples are so early or where the roll-out does not last. All dofs count alike. */
+lmbStatus lmbLimbPlayer_FitStart( lmbLimbPlayer *player, const lmbTrajectory *trajectory, lmbInputHold hold,
+                                  double duration, double *start, lmbError *error );
+
 /* The model's own score in a state of a true motion, and the size of its acceleration's error there, dofs
  * together. False where there is none: no score, no instant acceleration, nothing true to compare with. */
 bool lmbLimbPlayer_Doubt( lmbLimbPlayer *player, const lmbTrajectory *trajectory, int sample, double *score,

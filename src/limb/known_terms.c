@@ -6,9 +6,10 @@
 #include <string.h>
 
 static const char *const parameterNames[lmbKnownTermsMax] = {
-    "inertia at the shoulder", "inertia that couples", "inertia at the elbow", "shoulder viscosity",
-    "elbow viscosity",         "shoulder friction",    "elbow friction",       "limit stiffness",
-    "limit damping",           "weight of both",       "weight of the forearm" };
+    "inertia at the shoulder", "inertia that couples", "inertia at the elbow",  "shoulder viscosity",
+    "elbow viscosity",         "shoulder friction",    "elbow friction",        "limit stiffness",
+    "limit damping",           "weight of both",       "weight of the forearm", "lean of both",
+    "lean of the forearm" };
 
 double *lmbKnownTerms_Parameter( lmbArm *arm, int index )
 {
@@ -22,7 +23,9 @@ double *lmbKnownTerms_Parameter( lmbArm *arm, int index )
 	                                           &arm->def.limitStiffness,
 	                                           &arm->def.limitDamping,
 	                                           &arm->weight[0],
-	                                           &arm->weight[1] };
+	                                           &arm->weight[1],
+	                                           &arm->lean[0],
+	                                           &arm->lean[1] };
 	return places[index];
 }
 
@@ -40,6 +43,7 @@ typedef struct Regression
 	int which[lmbKnownTermsMax];       /* of all */
 	lmbPlant *units[lmbKnownTermsMax]; /* arms of which only this parameter is there, and 1 */
 	lmbPlant *rest;                    /* an arm without any: what is known */
+	int given;                         /* the parameter of all that is known as well; -1: none */
 	int rows;                          /* filled in room */
 	double total;                      /* rows so far */
 	double *room;                      /* (roomRows x count + 1) */
@@ -62,12 +66,16 @@ static lmbStatus Open( Regression *regression, const lmbArm *arm, lmbError *erro
 		return lmbError_Memory( error );
 	for ( int i = 0; i < lmbKnownTermsMax; ++i )
 		*lmbKnownTerms_Parameter( &empty, i ) = 0.0;
-	LMB_TRY( lmbArm_Wrap( &empty, "rest", &regression->rest, error ) );
+	lmbArm rest = empty, whole = *arm;
+	if ( regression->given >= 0 )
+		*lmbKnownTerms_Parameter( &rest, regression->given ) =
+		    *lmbKnownTerms_Parameter( &whole, regression->given );
+	LMB_TRY( lmbArm_Wrap( &rest, "rest", &regression->rest, error ) );
 	empty.def.muscles = false;
 	for ( int i = 0; i < lmbKnownTermsMax; ++i )
 	{
-		lmbArm unit = empty, whole = *arm;
-		if ( *lmbKnownTerms_Parameter( &whole, i ) == 0.0 )
+		lmbArm unit = empty;
+		if ( *lmbKnownTerms_Parameter( &whole, i ) == 0.0 || i == regression->given )
 			continue;
 		*lmbKnownTerms_Parameter( &unit, i ) = 1.0;
 		regression->which[regression->count] = i;
@@ -120,8 +128,9 @@ static lmbStatus AddSample( Regression *regression, const double *q, const doubl
 	lmbPlantTerms terms;
 	memset( &terms, 0, sizeof( terms ) );
 	regression->rest->class->terms( regression->rest, q, v, u, &terms );
+	Torques( regression->rest, q, v, a, torques );
 	for ( int i = 0; i < 2; ++i )
-		row[i * columns + columns - 1] = terms.input[i] - terms.passive[i];
+		row[i * columns + columns - 1] = terms.input[i] - torques[i];
 	regression->rows += 2;
 	regression->total += 2.0;
 	return lmb_statusOk;
@@ -204,29 +213,38 @@ static lmbStatus FitMotion( Regression *regression, const lmbArm *arm, lmbTraini
 	return lmbArm_Wrap( &fitted, "known terms", out, error );
 }
 
-lmbStatus lmbKnownTerms_Fit( const lmbArmDef *arm, const lmbTrajectories *set, double noise,
-                             const lmbJob *job, lmbPlant **out, lmbKnownTermsReport *report, lmbError *error )
+lmbStatus lmbKnownTerms_FitArm( const lmbArm *truth, int inputCount, int given, const lmbTrajectories *set,
+                                double noise, const lmbJob *job, lmbPlant **out, lmbKnownTermsReport *report,
+                                lmbError *error )
 {
-	lmbPlant *truth;
-	Regression regression = { 0 };
+	Regression regression = { .given = given };
 	lmbLimbTrainDef def = { .noise = noise };
 	lmbTraining training = { .set = set, .motion = set->items, .def = &def, .job = job };
-	*out = NULL;
-	LMB_TRY( lmbPlant_MakeArm( arm, &truth, error ) );
 	bool measured = true;
 	for ( int t = 0; t < set->count; ++t )
 		measured = measured && set->items[t].velocities != NULL && set->items[t].accelerations != NULL;
 	lmbStatus status = lmb_statusOk;
-	if ( set->dofCount != 2 || set->inputCount != truth->inputCount )
+	if ( set->dofCount != 2 || set->inputCount != inputCount )
 		status = lmbError_Set( error, lmb_statusInvalidArgument,
 		                       "trajectories of %d joints and %d inputs are not of an arm with 2 and %d",
-		                       set->dofCount, set->inputCount, truth->inputCount );
+		                       set->dofCount, set->inputCount, inputCount );
 	else if ( !measured )
 		status = lmbTrain_Smooth( &training, error );
 	if ( status == lmb_statusOk )
-		status = FitMotion( &regression, truth->data, &training, measured, out, report, error );
+		status = FitMotion( &regression, truth, &training, measured, out, report, error );
 	Close( &regression );
 	lmbArena_Free( &training.arena );
+	return status;
+}
+
+lmbStatus lmbKnownTerms_Fit( const lmbArmDef *arm, const lmbTrajectories *set, double noise,
+                             const lmbJob *job, lmbPlant **out, lmbKnownTermsReport *report, lmbError *error )
+{
+	lmbPlant *truth;
+	*out = NULL;
+	LMB_TRY( lmbPlant_MakeArm( arm, &truth, error ) );
+	lmbStatus status =
+	    lmbKnownTerms_FitArm( truth->data, truth->inputCount, -1, set, noise, job, out, report, error );
 	lmbPlant_Free( truth );
 	return status;
 }

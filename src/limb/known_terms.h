@@ -8,7 +8,7 @@
 
 enum
 {
-	lmbKnownTermsMax = 11
+	lmbKnownTermsMax = 13
 };
 
 /* What was found. */
@@ -37,5 +37,18 @@ typedef struct lmbKnownTermsReport
 lmbStatus lmbKnownTerms_Fit( const lmbArmDef *arm, const lmbTrajectories *set, double noise,
                              const lmbJob *job, lmbPlant **out, lmbKnownTermsReport *report /* Nullable */,
                              lmbError *error );
+
+/* The same for recordings of two hinges whose segments nobody knows: rigid segments in a plane, gravity in
+ * any direction of it, viscous and dry friction at the hinges. *out takes relative angles and joint torques,
+ * whatever the set has; lmbKnownTerms_Absolute translates. A set without inputs tells inertia's ratios alone:
+ * the inertia at the first hinge counts as 1 and the other ten numbers are found; with two inputs, the
+ * generalised torques of the angles, eleven. report->truth is 0. */
+lmbStatus lmbKnownTerms_FitSegments( const lmbTrajectories *set, bool absoluteAngles, double noise,
+                                     const lmbJob *job, lmbPlant **out,
+                                     lmbKnownTermsReport *report /* Nullable */, lmbError *error );
+
+/* The acceleration of absolute angles (2) from such a plant; u (2), generalised torques of these angles. */
+bool lmbKnownTerms_Absolute( lmbPlant *segments, const double *q, const double *v, const double *u,
+                             double *acceleration );
 
 #endif

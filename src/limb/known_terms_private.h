@@ -8,6 +8,12 @@
 /* The parameter of an arm by its number in the report's order of all lmbKnownTermsMax. */
 double *lmbKnownTerms_Parameter( lmbArm *arm, int index );
 
+/* Those numbers of truth that are not 0, but for the one given (-1: none), from the set: regression, after
+ * smoothing where accelerations are not measured, and then refined. */
+lmbStatus lmbKnownTerms_FitArm( const lmbArm *truth, int inputCount, int given, const lmbTrajectories *set,
+                                double noise, const lmbJob *job, lmbPlant **out,
+                                lmbKnownTermsReport *report /* Nullable */, lmbError *error );
+
 /* Improves arm's parameters which (count) until motions integrated over windows meet the measured positions,
  * least squares over them and over where the windows start. smooth (set->count): velocities to start from;
  * residual: m, rad RMS. */

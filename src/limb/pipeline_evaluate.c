@@ -16,7 +16,7 @@ typedef struct Testing
 	json_t *models;  /* of metrics.json */
 	double progress; /* scores so far, of total */
 	double total;
-	lmbPlant **known; /* the arm with parameters found from the whole data; NULL: none */
+	lmbLimbKnown *known; /* with numbers found from the whole data; NULL: none */
 } Testing;
 
 static bool PlantEquations( void *context, const double *q, const double *v, const double *u, double *a )
@@ -129,17 +129,23 @@ static lmbStatus ScoreEquations( Testing *testing, const char *name, lmbAccelera
 static lmbStatus ScoreKnownTerms( Testing *testing, const char *variant, lmbError *error )
 {
 	lmbLimbPipeline *pipeline = testing->pipeline;
-	lmbPlant **own = NULL, **plants = testing->known;
+	lmbLimbKnown *own = NULL, *known = testing->known;
 	lmbStatus status = lmb_statusOk;
 	for ( int i = 0; i < pipeline->taskCount && variant != NULL; ++i )
 		if ( pipeline->tasks[i].test != NULL && strcmp( pipeline->tasks[i].test, variant ) == 0 )
 		{
 			status = lmbLimbPipeline_FitKnownTerms( pipeline, &pipeline->tasks[i], &own, error );
-			plants = own;
+			known = own;
 			break;
 		}
-	if ( status == lmb_statusOk && plants != NULL )
-		status = ScoreEquations( testing, "known_terms", PlantEquations, (void *const *)plants, error );
+	int threads = lmbLimbPipeline_Threads( pipeline );
+	void **contexts = LMB_NEW( &pipeline->stages.arena, void *, threads );
+	if ( contexts == NULL )
+		status = lmbError_Memory( error );
+	for ( int i = 0; status == lmb_statusOk && known != NULL && i < threads; ++i )
+		contexts[i] = &known[i];
+	if ( status == lmb_statusOk && known != NULL )
+		status = ScoreEquations( testing, "known_terms", lmbLimbPipeline_KnownAcceleration, contexts, error );
 	lmbLimbPipeline_FreeKnownTerms( pipeline, own );
 	return status;
 }
@@ -274,6 +280,7 @@ lmbStatus lmbLimbPipeline_RunEvaluate( void *context, json_t *facts, lmbError *e
 	Testing testing = { .pipeline = pipeline,
 	                    .def = { .integrator = pipeline->project->integrator,
 	                             .step = pipeline->project->step,
+	                             .fitStart = pipeline->project->fitStart,
 	                             .plants = (lmbPlant *const *)pipeline->plants },
 	                    .models = models };
 	lmbStatus status = lmbLimbPipeline_FitKnownTerms( pipeline, NULL, &testing.known, error );

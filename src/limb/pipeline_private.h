@@ -41,12 +41,22 @@ int lmbLimbPipeline_Threads( const lmbLimbPipeline *pipeline );
  * 0: none, and velocities and accelerations stay). The caller's to free, also after a failure. */
 lmbStatus lmbLimbPipeline_CopyTraining( lmbLimbPipeline *pipeline, int sampleCount, double noise,
                                         lmbTrajectories **out, lmbError *error );
-/* The arm with parameters found by regression from the data of a variant (NULL: the whole), (threads) copies;
- * *out is NULL where the plant is no arm or the data do not tell, which is noted. Free also after a failure.
- */
+/* Equations whose form is known and whose numbers are from the data, for one thread. */
+typedef struct lmbLimbKnown
+{
+	lmbPlant *plant;
+	bool absolute, free; /* recordings: angles against the world; no inputs */
+} lmbLimbKnown;
+
+/* Fits the arm, or (where the project asks for it) two segments to recordings, to the data of a variant
+ * (NULL: the whole); (threads) copies. *out is NULL where there is no such form or the data do not tell,
+ * which is noted. Free also after a failure. */
 lmbStatus lmbLimbPipeline_FitKnownTerms( lmbLimbPipeline *pipeline, const lmbLimbTask *variant,
-                                         lmbPlant ***out, lmbError *error );
-void lmbLimbPipeline_FreeKnownTerms( const lmbLimbPipeline *pipeline, lmbPlant **plants );
+                                         lmbLimbKnown **out, lmbError *error );
+void lmbLimbPipeline_FreeKnownTerms( const lmbLimbPipeline *pipeline, lmbLimbKnown *known );
+/* An lmbAccelerationOf of one lmbLimbKnown. */
+bool lmbLimbPipeline_KnownAcceleration( void *known, const double *q, const double *v, const double *u,
+                                        double *a );
 
 /* The stages. */
 lmbStatus lmbLimbPipeline_RunSimulate( void *pipeline, json_t *facts, lmbError *error );

@@ -79,8 +79,8 @@ static bool ArmTerms( lmbPlant *plant, const double *q, const double *v, const d
 	out->bias[0] = -s * v[1] * ( 2.0 * v[0] + v[1] );
 	out->bias[1] = s * v[0] * v[0];
 	/* Also without weight, so that an angle that is not finite is noticed. */
-	out->gravity[1] = arm->weight[1] * cos( q[0] + q[1] );
-	out->gravity[0] = arm->weight[0] * cos( q[0] ) + out->gravity[1];
+	out->gravity[1] = arm->weight[1] * cos( q[0] + q[1] ) - arm->lean[1] * sin( q[0] + q[1] );
+	out->gravity[0] = arm->weight[0] * cos( q[0] ) - arm->lean[0] * sin( q[0] ) + out->gravity[1];
 	for ( int j = 0; j < 2; ++j )
 	{
 		double energy;
@@ -122,6 +122,7 @@ static double ArmEnergy( lmbPlant *plant, const double *q, const double *v )
 	double energy = 0.5 * ( arm->first + 2.0 * c ) * v[0] * v[0] + ( arm->second + c ) * v[0] * v[1] +
 	                0.5 * arm->second * v[1] * v[1];
 	energy += arm->weight[0] * sin( q[0] ) + arm->weight[1] * sin( q[0] + q[1] );
+	energy += arm->lean[0] * cos( q[0] ) + arm->lean[1] * cos( q[0] + q[1] );
 	for ( int j = 0; j < 2; ++j )
 	{
 		double stored;

@@ -25,6 +25,7 @@ typedef struct lmbArm
 	lmbArmDef def;                  /* viscosity, friction, limits, muscles of it are used */
 	double first, coupling, second; /* kg m^2: M11 without the coupling, b, M22 */
 	double weight[2];               /* N m: of both segments at the shoulder, of the second at its joint */
+	double lean[2];                 /* N m: the same for the part of gravity that acts along -x */
 	bool limited;                   /* whether limits are there */
 } lmbArm;
 

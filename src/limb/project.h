@@ -106,6 +106,8 @@ typedef struct lmbLimbProject
 	double testNoise;           /* degrees */
 	double novelVelocity[2];    /* degrees/s: starting speeds, from and to, of either sign */
 	double novelPosture[2];     /* share of half the plant's range of starting positions, from its middle */
+	double fitStart;            /* s of the motion to which starts are fitted */
+	bool twoSegments;           /* recordings: a row of two rigid segments in a plane */
 	double pulse, pulseTime;    /* share of the inputs' range, s */
 	const double *sampleCounts; /* (sampleCountCount) */
 	int sampleCountCount;

@@ -184,6 +184,14 @@ static const lmbProjectKey keys[] = {
           "middle; training starts within `motions.start_range`." },
     { "evaluate", "pulse", lmb_keyNumber, AT( pulse ), RANGE( 0.0, 100.0 ),
       .says = "Height of a pulse, as a share of the input's range." },
+    { "evaluate", "fit_start", lmb_keyNumber, AT( fitStart ), RANGE( 0.0, 60.0 ), .unit = "s",
+      .says =
+          "Start each roll-out where it comes nearest to the measured angles of so much of the motion, for "
+          "every model and row of reference alike; 0: in the recorded first state." },
+    { "evaluate", "two_segments", lmb_keyFlag, AT( twoSegments ),
+      .says = "Recordings of two hinges: a row of reference, `known_terms`, of two rigid segments in a plane "
+              "with gravity, viscous and dry friction, whose numbers are found from the recordings that "
+              "train." },
     { "evaluate", "pulse_time", lmb_keyNumber, AT( pulseTime ), RANGE( 0.001, 60.0 ), .unit = "s",
       .says = "Length of a pulse." },
     { "evaluate", "samples", lmb_keyNumbers, AT( sampleCounts ), COUNT_AT( sampleCountCount ),

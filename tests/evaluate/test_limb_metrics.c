@@ -255,6 +255,45 @@ static bool Explosion( void *context, const double *q, const double *v, const do
 	return isfinite( a[0] );
 }
 
+/* A spring around 0.25 from a start whose speed was measured badly: the positions of the first second tell
+ * the start. Four numbers of a linear motion: what is left is RK4's error and the differences' rounding. */
+static void StartsAreFittedToPositions( void **state )
+{
+	(void)state;
+	enum
+	{
+		count = 101
+	};
+	double q[count], v[count] = { 0.3 }, u[count], start[2];
+	lmbTrajectory trajectory = {
+	    .name = "x", .sampleCount = count, .step = 0.02, .positions = q, .velocities = v, .inputs = u };
+	for ( int k = 0; k < count; ++k )
+	{
+		u[k] = 1.0;
+		q[k] = 0.25 + 0.25 * cos( 0.04 * k ) - 0.5 * sin( 0.04 * k );
+	}
+	int calls = 0;
+	lmbError error = { 0 };
+	lmbLimbPlayer player = lmbLimbPlayer_FromEquations( Spring, &calls, 1, 1, 0.01 );
+	CHECK_INT( lmbLimbPlayer_FitStart( &player, &trajectory, lmb_inputHeld, 1.0, start, &error ),
+	           lmb_statusOk );
+	CHECK_NEAR( start[0], 0.5, 1e-7 );
+	CHECK_NEAR( start[1], -1.0, 1e-7 );
+	/* What comes later does not matter; what comes so early does. */
+	q[51] += 1.0;
+	CHECK_INT( lmbLimbPlayer_FitStart( &player, &trajectory, lmb_inputHeld, 1.0, start, &error ),
+	           lmb_statusOk );
+	CHECK_NEAR( start[1], -1.0, 1e-7 );
+	q[50] += 1.0;
+	CHECK_INT( lmbLimbPlayer_FitStart( &player, &trajectory, lmb_inputHeld, 1.0, start, &error ),
+	           lmb_statusOk );
+	CHECK( fabs( start[1] + 1.0 ) > 1e-3 );
+	/* Two samples say less than the start has numbers: as it was measured. */
+	CHECK_INT( lmbLimbPlayer_FitStart( &player, &trajectory, lmb_inputHeld, 0.02, start, &error ),
+	           lmb_statusOk );
+	CHECK_NEAR( start[1], 0.3, 0.0 );
+}
+
 static void EquationsRollOutByRk4( void **state )
 {
 	(void)state;
@@ -373,11 +412,17 @@ static void ReportHasTheAgreedKeys( void **state )
 int main( void )
 {
 	const struct CMUnitTest tests[] = {
-	    CHECK_TEST( ErrorsAreThoseAtTheirTimes ),  CHECK_TEST( DivergedRolloutsCountWithTheCap ),
-	    CHECK_TEST( WholeRolloutsByHand ),         CHECK_TEST( SummariesLeaveNothingOut ),
-	    CHECK_TEST( RankCorrelationOfKnownCases ), CHECK_TEST( InteractionTorqueByHand ),
-	    CHECK_TEST( PulsesAreFoundByTheirTwins ),  CHECK_TEST( EquationsRollOutByRk4 ),
-	    CHECK_TEST( InputsGoStraightWhereAsked ),  CHECK_TEST( MediansOverSeeds ),
+	    CHECK_TEST( ErrorsAreThoseAtTheirTimes ),
+	    CHECK_TEST( DivergedRolloutsCountWithTheCap ),
+	    CHECK_TEST( WholeRolloutsByHand ),
+	    CHECK_TEST( SummariesLeaveNothingOut ),
+	    CHECK_TEST( RankCorrelationOfKnownCases ),
+	    CHECK_TEST( InteractionTorqueByHand ),
+	    CHECK_TEST( PulsesAreFoundByTheirTwins ),
+	    CHECK_TEST( EquationsRollOutByRk4 ),
+	    CHECK_TEST( StartsAreFittedToPositions ),
+	    CHECK_TEST( InputsGoStraightWhereAsked ),
+	    CHECK_TEST( MediansOverSeeds ),
 	    CHECK_TEST( ReportHasTheAgreedKeys ),
 	};
 	return CHECK_RUN( tests );

@@ -338,7 +338,8 @@ static void RecordingsTrainAndJudge( void **state )
 	    "  held_out: [trial6]\n  positions: \"shoulder,elbow\"\n  inputs: \"shoulder_torque,elbow_torque\"\n"
 	    "  degrees: \"shoulder,elbow\"\n  hold: held\n"
 	    "train: { models: [{ kind: lagrangian, method: regression, width: 6, layers: 1, adam_epochs: 2, "
-	    "lbfgs_iterations: 10 }] }\n";
+	    "lbfgs_iterations: 10 }] }\n"
+	    "evaluate: { two_segments: true, fit_start: 0.1 }\n";
 	snprintf( path, sizeof( path ), "%s/recorded.yaml", folder );
 	CHECK( lmbFile_Write( path, text, strlen( text ), &error ) == lmb_statusOk );
 	lmbLimbProject *project = NULL;
@@ -357,6 +358,17 @@ static void RecordingsTrainAndJudge( void **state )
 	json_t *tests = json_object_get( json_object_get( models, "ape_lagrangian" ), "tests" );
 	CHECK_INT( json_object_size( tests ), 1 );
 	CHECK( json_object_get( tests, "held_out" ) != NULL );
+	/* The segments' own equations are the truth of these files but for their numbers, which angles with 12
+	 * digits tell well. */
+	json_t *known = json_object_get( json_object_get( models, "known_terms" ), "tests" );
+	json_t *each = json_object_get( json_object_get( known, "held_out" ), "each" );
+	CHECK_INT( json_object_size( each ), 1 );
+	double whole =
+	    json_number_value( json_object_get( json_object_get( each, "trial6" ), "rmse_deg_whole" ) );
+	CHECK( whole > 0.0 && whole < 0.1 );
+	CHECK( json_number_value( json_object_get(
+	           json_object_get( json_object_get( tests, "held_out" ), "rmse_deg_whole" ), "mean" ) ) >
+	       whole );
 	snprintf( path, sizeof( path ), "%s/trajectories-train.safetensors", out );
 	CHECK_OR_STOP( lmbTrajectories_Load( path, &set, &error ) == lmb_statusOk );
 	CHECK_INT( set->count, 5 );

@@ -270,10 +270,10 @@ static void ReferencePageIsCurrent( void **state )
 static void OwnProjectsLoad( void **state )
 {
 	(void)state;
-	static const char *const names[] = { "examples/arm/project.yaml", "bench/arm/seeds.yaml",
-	                                     "bench/arm/gravity.yaml",    "bench/arm/limits.yaml",
-	                                     "bench/arm/friction.yaml",   "bench/arm/muscles.yaml",
-	                                     "bench/arm/noise.yaml" };
+	static const char *const names[] = {
+	    "examples/arm/project.yaml", "bench/arm/seeds.yaml",        "bench/arm/gravity.yaml",
+	    "bench/arm/limits.yaml",     "bench/arm/friction.yaml",     "bench/arm/muscles.yaml",
+	    "bench/arm/noise.yaml",      "bench/pendulum/project.yaml", "bench/characters/project.yaml" };
 	for ( size_t i = 0; i < sizeof( names ) / sizeof( names[0] ); ++i )
 	{
 		char path[512];
