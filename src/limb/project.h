@@ -95,6 +95,7 @@ typedef struct lmbLimbProject
 	const lmbLimbProjectModel *models; /* (modelCount) */
 	int modelCount;
 	bool trust;
+	bool twoSegments; /* recordings: a row of two rigid segments in a plane */
 
 	const int *tests; /* (testCount) lmbLimbTestKind */
 	int testCount;
@@ -107,7 +108,6 @@ typedef struct lmbLimbProject
 	double novelVelocity[2];    /* degrees/s: starting speeds, from and to, of either sign */
 	double novelPosture[2];     /* share of half the plant's range of starting positions, from its middle */
 	double fitStart;            /* s of the motion to which starts are fitted */
-	bool twoSegments;           /* recordings: a row of two rigid segments in a plane */
 	double pulse, pulseTime;    /* share of the inputs' range, s */
 	const double *sampleCounts; /* (sampleCountCount) */
 	int sampleCountCount;
