@@ -1,7 +1,8 @@
 /* What a step of a body costs, and what bounds it:
  *   flesh_step [--kernels NAME] [MODEL ...]
  * For each model: microseconds of each part of a step, hot (the step before was the same body's) and cold
- * (after other work has streamed 64 MB), and a whole step of 1, 16 and 64 characters. Then the springs of
+ * (after other work has streamed 64 MB), the bytes that it moves and its share of the bandwidth, and a whole
+ * step of 1, 16 and 64 characters, one by one and together. Then the springs of
  * vertices alone from 1e3 to 1e7, with the share of this machine's bandwidth over as much memory. Times are
  * of the thread, typical. Every set of kernels that the processor has is run where none is named. */
 #include "base/error.h"
@@ -164,6 +165,95 @@ static double TimeCrowd( const lmbModel *model, const lmbFleshDef *def, int char
 	return Typical( times, 30 );
 }
 
+static double DenseBytes( const lmbDense *dense )
+{
+	return (double)dense->inputs * dense->outputs * ( dense->weights != NULL ? 4.0 : 2.0 );
+}
+
+static double ColumnBytes( const lmbFileColumns *columns, int blocks )
+{
+	return columns->blocks == NULL ? 0.0 : columns->blocks[blocks] * ( 3.0 * lmbLanes + 8.0 );
+}
+
+/* Bytes that each part must move: arrays of the model and of the body, each once however often it is in
+ * reach. */
+static void CountBytes( const lmbFleshBody *body, double bytes[partCount] )
+{
+	const lmbFlesh *model = body->model;
+	double soft = model->softBlockCount, vertices = model->info.vertexCount;
+	memset( bytes, 0, partCount * sizeof( *bytes ) );
+	for ( int r = 0; r < model->regionCount && body->def.network; ++r )
+	{
+		const lmbFleshRegion *region = &model->regions[r];
+		bytes[partNetwork] += DenseBytes( &region->linear );
+		for ( int layer = 0; layer < region->layerCount; ++layer )
+			bytes[partNetwork] += DenseBytes( &region->layers[layer] );
+		if ( model->networkColumns.blocks == NULL )
+			bytes[partNetwork] += 12.0 * region->laneCount * region->coefficientCount;
+	}
+	bytes[partPose] = model->info.boneCount * ( 12.0 * 4.0 + 33.0 * 8.0 + lmbBoneFloats * 4.0 );
+	if ( body->hasModes )
+		bytes[partModes] = DenseBytes( &model->boneForcing ) + DenseBytes( &model->coefficientForcing ) +
+		                   ( body->followsPose ? 4.0 * model->featureCount * model->modePad : 0.0 );
+	bytes[partVertices] = 6.0 * lmbLanes * model->blockBones[model->blockCount] +
+	                      16.0 * lmbLanes * model->blockCount + 12.0 * vertices;
+	if ( body->def.network )
+		bytes[partVertices] += ColumnBytes( &model->networkColumns, model->softBlockCount );
+	if ( body->hasModes )
+		bytes[partVertices] += model->modeColumns.blocks != NULL
+		                           ? ColumnBytes( &model->modeColumns, model->softBlockCount )
+		                           : 12.0 * lmbLanes * soft * model->info.modeCount;
+	if ( body->hasVertexSprings ) /* state read and written, maps read */
+		bytes[partVertices] += soft * lmbLanes * 4.0 * ( 2.0 * lmbVertexPlanes + lmbSpringPlanes );
+	if ( body->def.normals ) /* sums are read and written once here, as are positions and normals */
+		bytes[partNormals] = 4.0 * model->stripCount + 56.0 * vertices;
+	for ( int p = 0; p < partAll; ++p )
+		bytes[partAll] += bytes[p];
+}
+
+/* Bytes a second of reading so much memory over and over. */
+static double ReadBandwidth( size_t bytes )
+{
+	size_t count = bytes / sizeof( uint32_t );
+	uint32_t *numbers = calloc( count, sizeof( uint32_t ) ), total = 0;
+	double times[15];
+	for ( int n = 0; n < 15; ++n )
+	{
+		int repeats = (int)( 1 + 8000000 / count );
+		double begin = Microseconds();
+		for ( int r = 0; r < repeats; ++r )
+		{
+			uint32_t sum = total;
+			for ( size_t i = 0; i < count; ++i )
+				sum += numbers[i];
+			total = sum + 1;
+			numbers[total % count] = total;
+		}
+		times[n] = ( Microseconds() - begin ) / repeats;
+	}
+	free( numbers );
+	return 1e6 * (double)( count * sizeof( uint32_t ) ) / Typical( times, 15 );
+}
+
+/* What the parts of the best layer move, and their share of the bandwidth over as much memory (hot) and over
+ * so much that no cache holds it (cold). */
+static void PrintBounds( const lmbFleshBody *body, const double hot[partCount], const double cold[partCount] )
+{
+	double bytes[partCount];
+	CountBytes( body, bytes );
+	double near = ReadBandwidth( (size_t)bytes[partAll] ), far = ReadBandwidth( (size_t)4 * streamBytes );
+	printf( "| | | MB |" );
+	for ( int p = 0; p < partCount; ++p )
+		printf( " %.2f |", 1e-6 * bytes[p] );
+	printf( "\n| | | hot, of %.0f GB/s |", 1e-9 * near );
+	for ( int p = 0; p < partCount; ++p )
+		printf( " %.0f %% |", 1e8 * bytes[p] / ( hot[p] * near ) );
+	printf( "\n| | | cold, of %.0f GB/s |", 1e-9 * far );
+	for ( int p = 0; p < partCount; ++p )
+		printf( " %.0f %% |", 1e8 * bytes[p] / ( cold[p] * far ) );
+	printf( "\n" );
+}
+
 static void PrintParts( const char *name, const char *layer, const char *how, const double parts[partCount] )
 {
 	printf( "| %s | %s | %s |", name, layer, how );
@@ -182,16 +272,18 @@ static void TimeModel( const lmbModel *model, lmbKernelSet set, unsigned char *m
 	{
 		lmbArena arena = { 0 };
 		lmbFleshBody *body;
-		double parts[partCount];
 		def.layer = (lmbLayer)layer;
 		if ( layer == lmb_layerModalUnfitted || lmbFleshBody_Size( model->flesh, &def ) == 0 )
 			continue;
 		if ( lmbModel_Body( model, &def, &arena, &body, NULL ) != lmb_statusOk )
 			continue;
-		TimeParts( model->flesh, body, NULL, hotSteps, parts );
-		PrintParts( lmbKernels_Name( set ), layers[layer], "hot", parts );
-		TimeParts( model->flesh, body, memory, coldSteps, parts );
-		PrintParts( lmbKernels_Name( set ), layers[layer], "cold", parts );
+		double hot[partCount], cold[partCount];
+		TimeParts( model->flesh, body, NULL, hotSteps, hot );
+		PrintParts( lmbKernels_Name( set ), layers[layer], "hot", hot );
+		TimeParts( model->flesh, body, memory, coldSteps, cold );
+		PrintParts( lmbKernels_Name( set ), layers[layer], "cold", cold );
+		if ( def.layer == best.layer )
+			PrintBounds( body, hot, cold );
 		lmbArena_Free( &arena );
 	}
 	printf( "\n" );
