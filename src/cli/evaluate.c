@@ -1,9 +1,14 @@
-/* limber evaluate: the model against the simulation, as numbers and as pictures. */
+/* limber evaluate: the model against the simulation, as numbers, as pictures, and as a page. */
 #include "cli/project_verb.h"
 #include "cli/verbs.h"
 
 int lmbVerb_Evaluate( const lmbVerb *verb, int argc, const char **argv )
 {
-	return lmbProjectVerb_Main( verb, argc, argv, 1u << lmb_stageEvaluate | 1u << lmb_stageSheet,
-	                            1u << lmb_limbStageEvaluate );
+	lmbProjectVerb project = { .stages = 1u << lmb_stageEvaluate | 1u << lmb_stageSheet,
+	                           .limbStages = 1u << lmb_limbStageEvaluate };
+	const struct poptOption options[] = { LMB_PROJECT_OPTIONS( project ),
+	                                      LMB_REPORT_OPTIONS( project.report ),
+	                                      LMB_COMMAND_OPTIONS( project.command ) };
+	int code = lmbCommand_Begin( &project.command, verb, argc, argv, options );
+	return code >= 0 ? code : lmbProjectVerb_Run( &project );
 }

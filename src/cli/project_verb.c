@@ -220,6 +220,13 @@ static lmbStatus Work( lmbProjectVerb *verb, lmbError *error )
 {
 	LMB_TRY( OpenProject( verb, error ) );
 	bool instant = verb->project != NULL && ( verb->instant != 0 || verb->project->instant ), judged = false;
+	bool reports = verb->report.page != NULL || verb->report.svg != NULL || verb->report.png != NULL;
+	if ( reports && instant )
+		return lmbError_Set(
+		    error, lmb_statusInvalidArgument,
+		    "an instant model has no simulation to be judged by: leave --report, --svg and --png "
+		    "out, or --instant" );
+	LMB_TRY( lmbReportFiles_Check( &verb->report, error ) );
 	char folder[512] = { 0 };
 	if ( verb->out == NULL )
 		LMB_TRY( DefaultFolder( verb, instant, folder, sizeof( folder ), error ) );
@@ -239,7 +246,7 @@ static lmbStatus Work( lmbProjectVerb *verb, lmbError *error )
 	json_object_set_new( verb->command.document, "out", json_string( def.folder ) );
 	if ( metrics != NULL )
 		json_object_set_new( verb->command.document, "metrics", metrics );
-	return lmb_statusOk;
+	return reports ? lmbReportFiles_Write( &verb->report, def.folder, &verb->command, error ) : lmb_statusOk;
 }
 
 int lmbProjectVerb_Run( lmbProjectVerb *verb )

@@ -3,6 +3,7 @@
 #define LMB_CLI_PROJECT_VERB_H
 
 #include "cli/command.h"
+#include "cli/project_report.h"
 #include "flesh/pipeline.h"
 #include "limb/pipeline.h"
 
@@ -15,7 +16,8 @@ typedef struct lmbProjectVerb
 	const char **settings; /* Nullable, NULL-terminated: SECTION.KEY=VALUE */
 	const char *shard;     /* Nullable: "i/n" */
 	int instant;
-	lmbProject *project; /* one of the two */
+	lmbReportFiles report; /* of the verbs that judge */
+	lmbProject *project;   /* one of the two */
 	lmbLimbProject *limb;
 	json_t *stageList; /* of the JSON document */
 } lmbProjectVerb;

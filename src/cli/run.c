@@ -43,6 +43,7 @@ int lmbVerb_Run( const lmbVerb *verb, int argc, const char **argv )
 	int defaults = 0, reference = 0;
 	const struct poptOption options[] = {
 	    LMB_PROJECT_OPTIONS( project ),
+	    LMB_REPORT_OPTIONS( project.report ),
 	    { "defaults", 0, POPT_ARG_NONE, &defaults, 0,
 	      "Print a project file with every key at its default (of \"limb\", or of a character)", NULL },
 	    { "reference", 0, POPT_ARG_NONE, &reference, 0,

@@ -36,8 +36,15 @@ const lmbVerb lmbVerbs[] = {
     { "train", "PROJECT.yaml", 1, 1, "train the network from pose to shape at rest, or a limb's equations",
       PROJECT_HELP, lmbVerb_Train },
     { "fit", "PROJECT.yaml", 1, 1, "fit the springs and pack model.safetensors", PROJECT_HELP, lmbVerb_Fit },
-    { "evaluate", "PROJECT.yaml", 1, 1, "judge models against the simulation: metrics.json, contact sheets",
-      PROJECT_HELP, lmbVerb_Evaluate },
+    { "evaluate", "PROJECT.yaml", 1, 1,
+      "judge models against the simulation: metrics.json, contact sheets, a page",
+      PROJECT_HELP "\n\n"
+                   "--report FILE writes one HTML file with plots and tables that opens in any browser, "
+                   "without a server;\n"
+                   "report/build makes what it needs (docs/guide/report.md). --svg and --png write the error "
+                   "over time as\n"
+                   "a figure; gnuplot draws it.",
+      lmbVerb_Evaluate },
     { "bake", "PROJECT.yaml", 1, 1, "write motions with their dynamics as GLB and point caches", PROJECT_HELP,
       lmbVerb_Bake },
     { "view", "PROJECT.yaml|MODEL.safetensors", 1, 1, "show a character's model live in the browser",

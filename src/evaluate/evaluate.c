@@ -12,6 +12,7 @@ typedef struct Part
 	int sequence;
 	lmbColumn column; /* of a replay; lmb_columnCount: the runtime, all columns */
 	lmbScoreSums sums;
+	lmbMotionDetails details; /* of the runtime's task */
 } Part;
 
 typedef struct Work
@@ -142,9 +143,32 @@ static void Advance( Work *work )
 	pthread_mutex_unlock( &work->mutex );
 }
 
+/* Which vertices are worth a look is known only when the whole motion has been seen. */
+static lmbStatus ChooseTracks( Work *work, Part *part, const lmbPlayer *players, Truth *truth,
+                               lmbError *error )
+{
+	const lmbSequence *sequence = &work->input->dataset->sequences[part->sequence];
+	bool present[lmb_columnCount];
+	for ( int c = 0; c < lmb_columnCount; ++c )
+		present[c] = players[c].body != NULL;
+	LMB_TRY( lmbMotionDetails_Begin( &part->details, sequence->frameCount, work->input->tissue->vertexCount,
+	                                 present, error ) );
+	for ( int frame = 0; frame < sequence->frameCount; ++frame )
+	{
+		if ( lmbJob_Cancelled( work->job ) )
+			return lmbJob_CancelledStatus( error );
+		if ( sequence->converged[frame] == 0 )
+			continue;
+		lmbScoreFrame shapes = Truth_Frame( truth, work, sequence, frame );
+		lmbMotionDetails_Look( &part->details, &shapes );
+	}
+	return lmbMotionDetails_Choose( &part->details, work->judged, work->input->character->bind, error );
+}
+
 static lmbStatus RuntimeFrames( Work *work, Part *part, lmbPlayer *players, Truth *truth, lmbError *error )
 {
 	const lmbSequence *sequence = &work->input->dataset->sequences[part->sequence];
+	LMB_TRY( ChooseTracks( work, part, players, truth, error ) );
 	for ( int frame = 0; frame < sequence->frameCount; ++frame )
 	{
 		if ( lmbJob_Cancelled( work->job ) )
@@ -154,14 +178,14 @@ static lmbStatus RuntimeFrames( Work *work, Part *part, lmbPlayer *players, Trut
 		for ( int c = 0; c < lmb_columnCount; ++c )
 			if ( players[c].body != NULL )
 				LMB_TRY( lmbPlayer_Frame( &players[c], frame, &columns[c], error ) );
+		lmbScoreFrame shapes = Truth_Frame( truth, work, sequence, frame );
+		memcpy( shapes.columns, columns, sizeof( columns ) );
 		if ( sequence->converged[frame] != 0 )
-		{
-			lmbScoreFrame shapes = Truth_Frame( truth, work, sequence, frame );
-			memcpy( shapes.columns, columns, sizeof( columns ) );
 			lmbScore_AddFrame( &part->sums, &shapes );
-		}
+		lmbMotionDetails_Add( &part->details, frame, sequence->converged[frame] != 0, &shapes );
 		Advance( work );
 	}
+	lmbMotionDetails_Finish( &part->details );
 	return lmb_statusOk;
 }
 
@@ -268,6 +292,21 @@ static lmbStatus MakeParts( Work *work, lmbArena *arena, lmbError *error )
 	return lmb_statusOk;
 }
 
+/* Details go from the part that made them to the score. */
+static lmbMotionDetails TakeDetails( Work *work, int sequence )
+{
+	lmbMotionDetails details = { 0 };
+	for ( int i = 0; i < work->partCount; ++i )
+	{
+		Part *part = &work->parts[i];
+		if ( part->sequence != sequence || part->column != lmb_columnCount )
+			continue;
+		details = part->details;
+		part->details = ( lmbMotionDetails ){ 0 };
+	}
+	return details;
+}
+
 /* Each part filled the sums that are its own; together they are those of the sequence. */
 static lmbScoreSums SumsOf( const Work *work, int sequence )
 {
@@ -288,7 +327,7 @@ static lmbScoreSums SumsOf( const Work *work, int sequence )
 	return sums;
 }
 
-static lmbStatus Collect( const Work *work, lmbEvaluation **out, lmbError *error )
+static lmbStatus Collect( Work *work, lmbEvaluation **out, lmbError *error )
 {
 	const lmbDataset *dataset = work->input->dataset;
 	lmbEvaluation *evaluation = calloc( 1, sizeof( *evaluation ) );
@@ -297,9 +336,10 @@ static lmbStatus Collect( const Work *work, lmbEvaluation **out, lmbError *error
 	evaluation->sequenceCount = dataset->sequenceCount;
 	evaluation->sequences = LMB_NEW( &evaluation->arena, lmbSequenceScore, dataset->sequenceCount );
 	evaluation->vertexCount = work->input->tissue->vertexCount;
-	for ( int v = 0; v < evaluation->vertexCount; ++v )
-		evaluation->judgedCount += work->judged[v];
-	bool failed = evaluation->sequences == NULL;
+	evaluation->judged = LMB_NEW( &evaluation->arena, uint8_t, evaluation->vertexCount );
+	bool failed = evaluation->sequences == NULL || evaluation->judged == NULL;
+	for ( int v = 0; v < evaluation->vertexCount && !failed; ++v )
+		evaluation->judgedCount += evaluation->judged[v] = work->judged[v];
 	for ( int i = 0; i < dataset->sequenceCount && !failed; ++i )
 	{
 		const lmbSequence *sequence = &dataset->sequences[i];
@@ -310,7 +350,8 @@ static lmbStatus Collect( const Work *work, lmbEvaluation **out, lmbError *error
 		                          .frameCount = sums.frameCount,
 		                          .skippedCount = sequence->frameCount - sums.frameCount,
 		                          .rate = sequence->rate,
-		                          .score = lmbScore_Finish( &sums ) };
+		                          .score = lmbScore_Finish( &sums ),
+		                          .details = TakeDetails( work, i ) };
 		failed = evaluation->sequences[i].name == NULL;
 	}
 	if ( failed )
@@ -344,6 +385,8 @@ lmbStatus lmbEvaluate( const lmbEvaluateInput *input, const lmbJob *job, lmbEval
 	}
 	if ( status == lmb_statusOk )
 		status = Collect( &work, out, error );
+	for ( int i = 0; i < work.partCount; ++i )
+		lmbMotionDetails_Free( &work.parts[i].details );
 	lmbModel_Close( &work.model );
 	lmbArena_Free( &arena );
 	return status;
@@ -353,6 +396,8 @@ void lmbEvaluation_Free( lmbEvaluation *evaluation )
 {
 	if ( evaluation == NULL )
 		return;
+	for ( int i = 0; evaluation->sequences != NULL && i < evaluation->sequenceCount; ++i )
+		lmbMotionDetails_Free( &evaluation->sequences[i].details );
 	lmbArena_Free( &evaluation->arena );
 	free( evaluation );
 }

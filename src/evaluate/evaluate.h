@@ -6,6 +6,7 @@
 #ifndef LMB_EVALUATE_EVALUATE_H
 #define LMB_EVALUATE_EVALUATE_H
 
+#include "evaluate/details.h"
 #include "evaluate/metrics.h"
 #include "flesh/fit.h"
 
@@ -29,12 +30,14 @@ typedef struct lmbSequenceScore
 	int skippedCount; /* not converged in the simulation: left out */
 	double rate;      /* Hz */
 	lmbScore score;
+	lmbMotionDetails details;
 } lmbSequenceScore;
 
 typedef struct lmbEvaluation
 {
 	lmbArena arena;
 	int judgedCount, vertexCount; /* vertices that are judged, and all */
+	uint8_t *judged;              /* (vertexCount) 1: judged */
 	int sequenceCount;
 	lmbSequenceScore *sequences;
 } lmbEvaluation;

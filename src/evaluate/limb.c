@@ -89,8 +89,11 @@ static lmbStatus RollOut( void *context, int index, int worker, lmbError *error 
 		const double *times = judging->test->judgedTimes;
 		judging->errors[index] = lmbLimbErrors_Of( trajectory, &rollout, truth->dofCount, truth->slides,
 		                                           times != NULL ? times[index] : NAN );
-		if ( judging->def->plants != NULL )
-			AddInteraction( judging, judging->def->plants[worker], index, &rollout );
+		lmbPlant *plant = judging->def->plants != NULL ? judging->def->plants[worker] : NULL;
+		if ( plant != NULL )
+			AddInteraction( judging, plant, index, &rollout );
+		if ( judging->def->details != NULL )
+			status = lmbLimbDetails_Add( judging->def->details, index, &rollout, plant, error );
 	}
 	free( states );
 	return status;
@@ -116,6 +119,8 @@ static lmbStatus RankTrust( Judging *judging, lmbArena *arena, double *out, lmbE
 		for ( int k = 0; k < truth->items[i].sampleCount; k += stride )
 			used += lmbLimbPlayer_Doubt( &judging->players[0], &truth->items[i], k, &scores[used],
 			                             &errors[used] );
+	if ( judging->def->details != NULL )
+		lmbLimbDetails_Doubts( judging->def->details, scores, errors, used );
 	return lmbSpearman( scores, errors, used, out, error );
 }
 
@@ -129,6 +134,8 @@ static lmbStatus Judge( Judging *judging, const lmbJob *job, lmbArena *arena, lm
 	if ( judging->players == NULL || judging->errors == NULL || judging->interactions == NULL )
 		return lmbError_Memory( error );
 	LMB_TRY( OpenPlayers( judging, threads, arena, error ) );
+	if ( judging->def->details != NULL )
+		LMB_TRY( lmbLimbDetails_Begin( judging->def->details, judging->test->truth, error ) );
 	LMB_TRY( lmbJob_ForEach( job, count, RollOut, judging, error ) );
 	LMB_TRY( lmbLimbSummary_Of( judging->errors, count, &out->summary, error ) );
 	if ( judging->def->errors != NULL )

@@ -4,6 +4,7 @@
 #define LMB_EVALUATE_LIMB_H
 
 #include "base/job.h"
+#include "evaluate/limb_details.h"
 #include "evaluate/limb_player.h"
 
 /* Who is judged: a model file, or equations under RK4. */
@@ -33,6 +34,7 @@ typedef struct lmbLimbJudgeDef
 	double fitStart; /* s: starts are fitted to so much of the motion; 0: they are the recorded ones */
 	lmbPlant *const *plants; /* (job->threads) Nullable: for the interaction torque */
 	lmbLimbErrors *errors;   /* (truth->count) Nullable: of each motion, set */
+	lmbLimbDetails *details; /* Nullable: filled too; the caller's to free, also after a failure */
 } lmbLimbJudgeDef;
 
 typedef struct lmbLimbScore

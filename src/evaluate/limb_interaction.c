@@ -28,6 +28,12 @@ static bool StepInteraction( lmbPlant *plant, const lmbTrajectory *truth, const 
 	return isfinite( *out );
 }
 
+bool lmbLimbInteraction_At( lmbPlant *plant, const lmbTrajectory *truth, const lmbLimbRollout *rollout,
+                            int joint, int sample, double *out )
+{
+	return StepInteraction( plant, truth, rollout->positions, rollout->velocities, joint, sample, out );
+}
+
 bool lmbLimbInteraction_Add( lmbLimbInteraction *sums, lmbPlant *plant, const lmbTrajectory *truth,
                              const lmbLimbRollout *rollout, int joint, int first, int last )
 {

@@ -31,6 +31,16 @@ static double ErrorAt( const lmbTrajectory *truth, const lmbLimbRollout *rollout
 	return largest;
 }
 
+/* The error that counts at a sample, when samples are asked for one after the other. */
+static double CountedError( const lmbTrajectory *truth, const lmbLimbRollout *rollout, int dofCount,
+                            const bool *slides, int sample, bool *diverged )
+{
+	double rmse = lmbLimbErrorCap;
+	*diverged = *diverged || sample >= rollout->finiteCount ||
+	            ErrorAt( truth, rollout, dofCount, slides, sample, &rmse ) >= lmbLimbErrorCap;
+	return *diverged ? lmbLimbErrorCap : rmse;
+}
+
 /* What is asked of all samples together. */
 static void JudgeWhole( const lmbTrajectory *truth, const lmbLimbRollout *rollout, int dofCount,
                         const bool *slides, lmbLimbErrors *out )
@@ -42,13 +52,7 @@ static void JudgeWhole( const lmbTrajectory *truth, const lmbLimbRollout *rollou
 	out->valid = ( truth->sampleCount - 1 ) * truth->step;
 	for ( int k = 0; k < truth->sampleCount; ++k )
 	{
-		double rmse = lmbLimbErrorCap;
-		if ( k >= rollout->finiteCount || diverged ||
-		     ErrorAt( truth, rollout, dofCount, slides, k, &rmse ) >= lmbLimbErrorCap )
-		{
-			diverged = true;
-			rmse = lmbLimbErrorCap;
-		}
+		double rmse = CountedError( truth, rollout, dofCount, slides, k, &diverged );
 		squares += rmse * rmse / truth->sampleCount;
 		double sum = angles * rmse * rmse / ( degreesPerRadian * degreesPerRadian );
 		if ( valid && sum >= lmbLimbValidSquares )
@@ -90,6 +94,14 @@ lmbLimbErrors lmbLimbErrors_Of( const lmbTrajectory *truth, const lmbLimbRollout
 	}
 	JudgeWhole( truth, rollout, dofCount, slides, &out );
 	return out;
+}
+
+void lmbLimbErrors_Curve( const lmbTrajectory *truth, const lmbLimbRollout *rollout, int dofCount,
+                          const bool *slides, double *curve )
+{
+	bool diverged = false;
+	for ( int k = 0; k < truth->sampleCount; ++k )
+		curve[k] = CountedError( truth, rollout, dofCount, slides, k, &diverged );
 }
 
 static int CompareNumbers( const void *a, const void *b )

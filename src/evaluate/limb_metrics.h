@@ -41,6 +41,9 @@ typedef struct lmbLimbErrors
 /* slides (dofCount) as in lmbTrajectories; judgedTime in s, NaN: none. */
 lmbLimbErrors lmbLimbErrors_Of( const lmbTrajectory *truth, const lmbLimbRollout *rollout, int dofCount,
                                 const bool *slides, double judgedTime );
+/* The error of every sample, degrees: curve (sampleCount). */
+void lmbLimbErrors_Curve( const lmbTrajectory *truth, const lmbLimbRollout *rollout, int dofCount,
+                          const bool *slides, double *curve );
 
 typedef struct lmbLimbSummary
 {
@@ -73,6 +76,9 @@ typedef struct lmbLimbInteraction
  * states. False when the plant's terms are not finite. */
 bool lmbLimbInteraction_Add( lmbLimbInteraction *sums, lmbPlant *plant, const lmbTrajectory *truth,
                              const lmbLimbRollout *rollout, int joint, int first, int last );
+/* That torque of one roll-out, in the step from a sample to the next (N m); false when it is not finite. */
+bool lmbLimbInteraction_At( lmbPlant *plant, const lmbTrajectory *truth, const lmbLimbRollout *rollout,
+                            int joint, int sample, double *out );
 
 /* A pulse in one trajectory of a set: what differs from the inputs of its twin, which has the same name
  * without lmbLimbPulseMark and all behind it. */

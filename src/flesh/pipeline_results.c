@@ -1,6 +1,7 @@
 #include "flesh/pipeline_results.h"
 
 #include "base/files.h"
+#include "evaluate/details_file.h"
 #include "evaluate/report.h"
 #include "evaluate/sheet.h"
 #include "flesh/model.h"
@@ -29,10 +30,17 @@ lmbStatus lmbPipeline_RunEvaluate( void *context, json_t *facts, lmbError *error
 	lmbEvaluation *evaluation;
 	LMB_TRY( lmbEvaluate( &input, &pipeline->stages.job, &evaluation, error ) );
 	json_t *report = lmbReport_Json( evaluation );
-	lmbEvaluation_Free( evaluation );
 	int failed = report == NULL || json_object_update( facts, report ) != 0;
 	json_decref( report );
-	return failed ? lmbError_Memory( error ) : lmb_statusOk;
+	char *path = lmbStages_Path( &pipeline->stages, lmbDetailsFile_Name );
+	lmbStatus status = failed || path == NULL ? lmbError_Memory( error ) : lmb_statusOk;
+	if ( status == lmb_statusOk )
+		status = lmbDetailsFile_Write(
+		    lmbReport_Details( pipeline->project->name, evaluation, pipeline->character, pipeline->springs ),
+		    path, error );
+	lmbEvaluation_Free( evaluation );
+	lmbStages_Wrote( &pipeline->stages, lmbDetailsFile_Name );
+	return status;
 }
 
 /* The springs that are wanted, or the best below them that the model has. */

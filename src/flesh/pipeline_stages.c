@@ -256,7 +256,7 @@ const lmbStageSpec lmbFleshStages[lmb_stageCount] = {
                          .instant = true,
                          .run = RunModel },
     [lmb_stageEvaluate] = { .name = "evaluate",
-                            .version = 1,
+                            .version = 2,
                             .needs = BIT( lmb_stageTissue ) | BIT( lmb_stageModes ) |
                                      BIT( lmb_stageSimulate ) | BIT( lmb_stageFit ) | BIT( lmb_stageModel ),
                             .metrics = "",

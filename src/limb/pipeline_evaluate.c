@@ -1,6 +1,7 @@
 /* The stage `evaluate`: every model on every test, beside the true equations. */
 #include "limb/pipeline_private.h"
 
+#include "evaluate/details_file.h"
 #include "evaluate/limb_report.h"
 
 #include <math.h>
@@ -12,9 +13,10 @@ typedef struct Testing
 	lmbLimbPipeline *pipeline;
 	lmbLimbTestSet set;
 	lmbLimbJudgeDef def;
-	bool judged;     /* some of its motions are judged for less than the last time */
-	json_t *models;  /* of metrics.json */
-	double progress; /* scores so far, of total */
+	bool judged;                        /* some of its motions are judged for less than the last time */
+	json_t *models;                     /* of metrics.json */
+	json_t *testDetails, *modelDetails; /* of evaluation.json */
+	double progress;                    /* scores so far, of total */
 	double total;
 	lmbLimbKnown *known; /* with numbers found from the whole data; NULL: none */
 } Testing;
@@ -49,19 +51,41 @@ static json_t *DescribeEach( const Testing *testing )
 	return each;
 }
 
-static lmbStatus Score( Testing *testing, const lmbLimbContender *contender, json_t **out, lmbError *error )
+/* details: for evaluation.json. */
+static lmbStatus Score( Testing *testing, const lmbLimbContender *contender, json_t **out, json_t **details,
+                        lmbError *error )
 {
 	lmbLimbScore score;
+	lmbLimbDetails beyond = { 0 };
 	lmbJob *job = &testing->pipeline->stages.job;
 	if ( lmbJob_Cancelled( job ) )
 		return lmbJob_CancelledStatus( error );
-	LMB_TRY( lmbLimbScore_Of( contender, &testing->set, &testing->def, job, &score, error ) );
+	testing->def.details = &beyond;
+	lmbStatus status = lmbLimbScore_Of( contender, &testing->set, &testing->def, job, &score, error );
+	testing->def.details = NULL;
+	*details = status == lmb_statusOk ? lmbLimbDetails_Json( &beyond ) : NULL;
+	lmbLimbDetails_Free( &beyond );
+	LMB_TRY( status );
 	testing->progress += 1.0;
 	lmbJob_Progress( job, "scores", testing->progress, testing->total, testing->set.name );
-	*out = lmbLimbReport_Score( &score, testing->judged );
+	*out = *details != NULL ? lmbLimbReport_Score( &score, testing->judged ) : NULL;
 	if ( *out != NULL && testing->def.errors != NULL )
 		json_object_set_new( *out, "each", DescribeEach( testing ) );
-	return *out != NULL ? lmb_statusOk : lmbError_Memory( error );
+	if ( *out != NULL )
+		return lmb_statusOk;
+	json_decref( *details );
+	return lmbError_Memory( error );
+}
+
+static void KeepDetails( Testing *testing, const char *model, json_t *details )
+{
+	json_t *tests = json_object_get( testing->modelDetails, model );
+	if ( tests == NULL )
+	{
+		tests = json_object();
+		json_object_set_new( testing->modelDetails, model, tests );
+	}
+	json_object_set_new( tests, testing->set.name, details );
 }
 
 /* What the stage `train` said about a task. */
@@ -76,7 +100,7 @@ static lmbStatus ScoreModel( Testing *testing, const lmbLimbProjectModel *model,
                              lmbError *error )
 {
 	lmbLimbPipeline *pipeline = testing->pipeline;
-	json_t *scores[128], *chosen = NULL;
+	json_t *scores[128], *details[128], *chosen = NULL;
 	int count = 0, best = 0;
 	double least = INFINITY;
 	lmbStatus status = lmb_statusOk;
@@ -90,7 +114,7 @@ static lmbStatus ScoreModel( Testing *testing, const lmbLimbProjectModel *model,
 		char name[300];
 		lmbLimbPipeline_TaskFile( task, ".safetensors", name, sizeof( name ) );
 		lmbLimbContender contender = { .path = lmbStages_Path( &pipeline->stages, name ) };
-		status = contender.path != NULL ? Score( testing, &contender, &scores[count], error )
+		status = contender.path != NULL ? Score( testing, &contender, &scores[count], &details[count], error )
 		                                : lmbError_Memory( error );
 		if ( status != lmb_statusOk )
 			break;
@@ -106,11 +130,18 @@ static lmbStatus ScoreModel( Testing *testing, const lmbLimbProjectModel *model,
 	bool takeBest = model->best == lmb_limbChoiceAuto ? recurrent : model->best == lmb_limbChoiceTrue;
 	if ( status == lmb_statusOk && count > 0 )
 		chosen = takeBest ? json_incref( scores[best] ) : lmbLimbReport_Median( scores, count );
+	/* A page cannot show the median of curves as one model's motion: it shows the best seed, or the first. */
 	if ( chosen != NULL )
+	{
 		json_object_set_new( TestsOf( testing->models, lmbLimbModel_Name( model ) ), testing->set.name,
 		                     chosen );
+		KeepDetails( testing, lmbLimbModel_Name( model ), json_incref( details[takeBest ? best : 0] ) );
+	}
 	for ( int i = 0; i < count; ++i )
+	{
 		json_decref( scores[i] );
+		json_decref( details[i] );
+	}
 	return status;
 }
 
@@ -119,9 +150,10 @@ static lmbStatus ScoreEquations( Testing *testing, const char *name, lmbAccelera
                                  void *const *contexts, lmbError *error )
 {
 	lmbLimbContender contender = { .equations = equations, .contexts = contexts };
-	json_t *score;
-	LMB_TRY( Score( testing, &contender, &score, error ) );
+	json_t *score, *details;
+	LMB_TRY( Score( testing, &contender, &score, &details, error ) );
 	json_object_set_new( TestsOf( testing->models, name ), testing->set.name, score );
+	KeepDetails( testing, name, details );
 	return lmb_statusOk;
 }
 
@@ -160,6 +192,9 @@ static lmbStatus DescribeTest( Testing *testing, lmbArena *arena, json_t *tests,
 	json_t *test = json_pack( "{s:i, s:f, s:f}", "motions", truth->count, "rate_hz", 1.0 / first->step,
 	                          "duration_s", ( first->sampleCount - 1 ) * first->step );
 	json_object_set_new( tests, testing->set.name, test );
+	json_object_set_new(
+	    testing->testDetails, testing->set.name,
+	    lmbLimbDetails_TestJson( truth, pipeline->plants != NULL ? pipeline->plants[0] : NULL ) );
 	if ( pipeline->plants == NULL )
 		return lmb_statusOk;
 	double median[lmbLimbTimeCount], *times = LMB_NEW( arena, double, truth->count );
@@ -268,6 +303,23 @@ static lmbStatus RunTests( Testing *testing, json_t *tests, json_t *heldOut, lmb
 	return lmb_statusOk;
 }
 
+/* evaluation.json; takes the two objects. */
+static lmbStatus WriteDetails( Testing *testing, lmbError *error )
+{
+	lmbLimbPipeline *pipeline = testing->pipeline;
+	json_t *document = json_pack( "{s:s, s:i, s:s, s:s, s:O, s:O}", "format", "limber.evaluation", "version",
+	                              1, "kind", "limb", "name", pipeline->project->name, "tests",
+	                              testing->testDetails, "models", testing->modelDetails );
+	char *path = lmbStages_Path( &pipeline->stages, lmbDetailsFile_Name );
+	if ( path == NULL )
+	{
+		json_decref( document );
+		return lmbError_Memory( error );
+	}
+	lmbStages_Wrote( &pipeline->stages, lmbDetailsFile_Name );
+	return lmbDetailsFile_Write( document, path, error );
+}
+
 lmbStatus lmbLimbPipeline_RunEvaluate( void *context, json_t *facts, lmbError *error )
 {
 	lmbLimbPipeline *pipeline = context;
@@ -282,10 +334,16 @@ lmbStatus lmbLimbPipeline_RunEvaluate( void *context, json_t *facts, lmbError *e
 	                             .step = pipeline->project->step,
 	                             .fitStart = pipeline->project->fitStart,
 	                             .plants = (lmbPlant *const *)pipeline->plants },
-	                    .models = models };
+	                    .models = models,
+	                    .testDetails = json_object(),
+	                    .modelDetails = json_object() };
 	lmbStatus status = lmbLimbPipeline_FitKnownTerms( pipeline, NULL, &testing.known, error );
 	if ( status == lmb_statusOk )
 		status = RunTests( &testing, tests, heldOut, error );
+	if ( status == lmb_statusOk )
+		status = WriteDetails( &testing, error );
+	json_decref( testing.testDetails );
+	json_decref( testing.modelDetails );
 	lmbLimbPipeline_FreeKnownTerms( pipeline, testing.known );
 	return status;
 }
