@@ -78,6 +78,11 @@ function showTime( page, state )
 	}, { zoom: true } )];
 }
 
+function barOf( share )
+{
+	return share === undefined ? null : Math.max( share, -0.5 );
+}
+
 function showCaptured( page, state, names )
 {
 	const place = section( page, "captured", "Captured share",
@@ -86,13 +91,12 @@ function showCaptured( page, state, names )
 	place.append( controls );
 	const plot = chart( place, "Captured share by motion and layer", () => ( {
 		x: { type: "category", data: names.map( ( name ) => `${name}\n(${kindOf( state.metrics.motions[name].trained )})` ),
-			name: "", axisLabel: { interval: 0, width: 110, overflow: "break", hideOverlap: false } },
+			name: "", axisLabel: { interval: 0, width: 100, overflow: "truncate", lineHeight: 15, hideOverlap: false } },
 		y: { type: "value", name: state.share, max: 1, min: ( { min } ) => Math.min( 0, Math.max( -0.5, Math.floor( 10 * min ) / 10 ) ) },
-		grid: { bottom: 12 },
 		tooltip: { valueFormatter: ( value ) => value === null ? "–" : format( value ) },
 		series: layers.filter( ( layer ) => names.some( ( name ) => state.metrics.motions[name][state.share][layer] !== undefined ) )
 			.map( ( layer ) => ( { name: layer, type: "bar", itemStyle: { color: colourOf( layer ) },
-				data: names.map( ( name ) => Math.max( state.metrics.motions[name][state.share][layer] ?? null, -0.5 ) ) } ) ),
+				data: names.map( ( name ) => barOf( state.metrics.motions[name][state.share][layer] ) ) } ) ),
 	} ) );
 	controls.append( choose( "share", "share", ["captured", "dynamic_share", "captured_exact"].map( ( key ) => [key, key] ),
 		( value ) =>
@@ -213,7 +217,7 @@ function showPaths( page, state )
 				: `Vertex ${track.vertex}, along (${track.direction.map( ( value ) => value.toFixed( 2 ) ).join( ", " )})`;
 			const paths = track?.path_mm ?? {};
 			return {
-				x: { type: "value", name: "time [s]" },
+				x: { type: "value", name: "time [s]", max: ( state.details.motions[state.motion].judged.length - 1 ) / rate },
 				y: { type: "value", name: "from skinning [mm]" },
 				tooltip: { valueFormatter: ( value ) => value === null ? "–" : `${format( value )} mm` },
 				series: ["simulation", "at_rest", ...columns.slice( 1 )].filter( ( name ) => paths[name] !== undefined )

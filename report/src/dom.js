@@ -45,6 +45,13 @@ export function format( value )
 	return value.toFixed( size >= 100 ? 1 : size >= 10 ? 2 : size >= 0.01 ? 3 : 5 );
 }
 
+/* For axes that span decades. */
+export function decades( value )
+{
+	return value !== 0 && ( Math.abs( value ) < 1e-3 || Math.abs( value ) >= 1e5 ) ? value.toExponential( 0 )
+		: String( Number( value.toPrecision( 3 ) ) );
+}
+
 /* Marks an element as a number of metrics.json: path is its place there, the value is kept whole. */
 export function mark( element, path, value )
 {

@@ -1,7 +1,7 @@
 /* A limb: how far models stay with the truth when they are left alone with the inputs. */
 import { chart, colourOf, line, style } from "./chart.js";
-import { cell, choose, format, make, mark, section } from "./dom.js";
-import { showRest } from "./rest.js";
+import { cell, choose, decades, format, make, mark, section } from "./dom.js";
+import { rows, showRest } from "./rest.js";
 
 const meanings = {
 	held_out: "motions like those that were learned from, none of which trained a model or stopped its training",
@@ -15,7 +15,8 @@ const meanings = {
 const numbers = [
 	[["rmse_deg_1s", "median"], "1 s, median"], [["rmse_deg_1s", "mean"], "mean"], [["rmse_deg_5s", "median"], "5 s, median"],
 	[["rmse_deg_5s", "mean"], "mean"], [["rmse_deg_10s", "median"], "10 s, median"], [["rmse_deg_10s", "mean"], "mean"],
-	[["rmse_deg_judged", "median"], "judged, median"], [["rmse_deg_judged", "mean"], "mean"], [["diverged"], "diverged"],
+	[["rmse_deg_judged", "median"], "judged, median"], [["rmse_deg_judged", "mean"], "mean"], [["rmse_deg_whole", "median"], "whole, median"],
+	[["rmse_deg_whole", "mean"], "mean"], [["valid_s", "median"], "valid [s], median"], [["valid_s", "mean"], "mean"], [["diverged"], "diverged"],
 	[["interaction_torque_error"], "interaction torque"], [["trust_rank_correlation"], "trust ranks"], [["motions"], "motions"],
 ];
 
@@ -39,7 +40,7 @@ function showTable( page, metrics )
 {
 	const place = section( page, "numbers", "Models and tests",
 		"Root mean square error of the joint angles in degrees, at that time, of roll-outs that start in the truth's first state and "
-		+ "get its inputs, nothing else. Diverged: the share of roll-outs in which a joint was 180 degrees off; they stay in every mean. "
+		+ "get its inputs, nothing else. Whole: over all samples. Valid: until the squares of all joints' errors add up to 0.01 rad². Diverged: the share of roll-outs in which a joint was 180 degrees off; they stay in every mean. "
 		+ "Interaction torque: relative error of the torque that a pulse at one joint causes at the other. Trust ranks: rank "
 		+ "correlation of the model's own score with its error. Rows \"truth\" and \"known_terms\" are equations, not networks." );
 	const models = Object.keys( metrics.models ), tests = Object.keys( metrics.tests );
@@ -73,6 +74,15 @@ function showTable( page, metrics )
 		table.append( body );
 	}
 	place.append( make( "div", { class: "scroll" }, table ) );
+	/* Recordings are few and differ, so each of them is judged alone too. */
+	const each = make( "tbody" );
+	for ( const model of models )
+		for ( const test of tests )
+			if ( metrics.models[model].tests[test]?.each !== undefined )
+				rows( each, metrics.models[model].tests[test].each, ["models", model, "tests", test, "each"] );
+	if ( each.childElementCount > 0 )
+		place.append( make( "details", {}, make( "summary", {}, "Each recording alone" ),
+			make( "div", { class: "scroll" }, make( "table", {}, each ) ) ) );
 }
 
 /* The models themselves: size and training. */
@@ -94,9 +104,9 @@ function positive( points )
 	return points.map( ( [x, y] ) => [x, y !== null && y > 0 ? y : null] );
 }
 
-function withTest( state )
+function withTest( state, test = state.test )
 {
-	return Object.keys( state.details.models ).filter( ( model ) => state.details.models[model][state.test] !== undefined );
+	return Object.keys( state.details.models ).filter( ( model ) => state.details.models[model][test] !== undefined );
 }
 
 function showHorizon( page, state )
@@ -108,7 +118,7 @@ function showHorizon( page, state )
 	place.append( controls );
 	const plot = chart( place, "Error over time by model", () => ( {
 		x: { type: "value", name: "time [s]" },
-		y: { type: "log", name: "error [degrees]", axisLabel: { formatter: ( value ) => String( Number( value.toPrecision( 3 ) ) ) } },
+		y: { type: "log", name: "error [degrees]", axisLabel: { formatter: decades } },
 		tooltip: { valueFormatter: ( value ) => value === null || value === undefined ? "–" : `${format( value )}°` },
 		series: withTest( state ).map( ( model ) => line( model, positive( state.details.models[model][state.test].rmse_deg[state.average]
 			.map( ( value, i ) => [state.details.tests[state.test].times_s[i], value] ) ) ) ),
@@ -121,16 +131,22 @@ function showHorizon( page, state )
 	return [plot];
 }
 
-function exampleOf( state )
+/* Which of a test's examples is shown. */
+function indexOf( state, test = state.test )
 {
-	const examples = state.details.tests[state.test].examples;
-	return examples[Math.min( state.example, examples.length - 1 )];
+	return Math.min( state.example, state.details.tests[test].examples.length - 1 );
 }
 
-/* One plot for each joint, or as many as are asked for. */
-function perJoint( place, state, label, joints, describe, shown )
+function exampleOf( state, test = state.test )
+{
+	return state.details.tests[test].examples[indexOf( state, test )];
+}
+
+/* A plot for each joint that any test has. describe( joint ), titleOf( joint ): null hides it now. */
+function perJoint( place, state, label, describe, titleOf )
 {
 	const pair = make( "div", { class: "pair" } ), plots = [];
+	const joints = Math.max( ...Object.values( state.details.tests ).map( ( test ) => test.joints.length ) );
 	place.append( pair );
 	for ( let joint = 0; joint < joints; ++joint )
 	{
@@ -140,8 +156,9 @@ function perJoint( place, state, label, joints, describe, shown )
 		const plot = chart( block, `${label}, joint ${joint + 1}`, () => describe( joint ), { low: true, zoom: true, group: label } );
 		const update = () =>
 		{
-			block.hidden = !shown( joint );
-			title.textContent = state.details.tests[state.test].joints[joint]?.name ?? "";
+			const text = titleOf( joint );
+			block.hidden = text === null;
+			title.textContent = text ?? "";
 			plot.update();
 		};
 		update();
@@ -155,50 +172,46 @@ function showExamples( page, state )
 	const place = section( page, "examples", "Roll-outs",
 		"The first, the middle and the last motion of the test, chosen by their place and not by how well a model did. Where a pulse "
 		+ "acts the ground is shaded. A line ends where a model's state was no longer finite." );
-	const controls = make( "div" ), views = [];
-	place.append( controls );
-	const joints = Math.max( ...Object.values( state.details.tests ).map( ( test ) => test.joints.length ) );
-	views.push( ...perJoint( place, state, "Roll-out", joints, ( joint ) =>
+	return perJoint( place, state, "Roll-out", ( joint ) =>
 	{
 		const example = exampleOf( state ), about = state.details.tests[state.test].joints[joint];
-		const points = ( values ) => values.map( ( value, i ) => [i * example.step_s, value] );
+		const points = ( values ) => ( values ?? [] ).map( ( value, i ) => [i * example.step_s, value] );
 		const series = [line( "truth", points( example.positions[joint] ) )];
 		for ( const model of withTest( state ).filter( ( name ) => name !== "truth" ) )
-			series.push( line( model, points( state.details.models[model][state.test].examples[state.index()].positions[joint] ) ) );
+			series.push( line( model, points( state.details.models[model][state.test].examples[indexOf( state )].positions[joint] ) ) );
 		if ( example.pulse !== null )
 			series[0].markArea = { silent: true, itemStyle: { color: style( "--faint" ), opacity: 0.25 },
 				data: [[{ xAxis: example.pulse.start_s }, { xAxis: example.pulse.end_s }]] };
 		return {
 			x: { type: "value", name: "time [s]" },
-			y: { type: "value", name: about.unit === "m" ? "position [m]" : "angle [degrees]", scale: true },
+			y: { type: "value", name: about?.unit === "m" ? "position [m]" : "angle [degrees]", scale: true },
 			tooltip: { valueFormatter: ( value ) => value === null ? "–" : format( value ) },
 			series,
 		};
-	}, () => true ) );
-	return { controls, views };
+	}, ( joint ) => state.details.tests[state.test].joints[joint]?.name ?? null );
 }
 
 function showInteraction( page, state )
 {
-	const any = Object.values( state.details.tests ).some( ( test ) => test.examples.some( ( example ) => example.interaction_nm.length > 0 ) );
-	if ( !any )
+	const pulsed = Object.keys( state.details.tests ).filter( ( test ) =>
+		state.details.tests[test].examples.some( ( example ) => example.interaction_nm.length > 0 ) );
+	if ( pulsed.length === 0 )
 		return [];
+	const test = () => pulsed.includes( state.test ) ? state.test : pulsed[0];
 	const place = section( page, "interaction", "The torque that a pulse causes at the other joint",
-		"Over the pulse and as long again, from the motion alone: a model that knows the limb's inertia only where the pulse acts shows "
-		+ "nothing here. In the test \"pulse\"." );
-	const empty = make( "p", { class: "note" }, "This test has no pulses; choose the test \"pulse\" above." );
-	place.append( empty );
-	const joints = Math.max( ...Object.values( state.details.tests ).map( ( test ) => test.joints.length ) );
-	const has = ( joint ) => ( exampleOf( state ).interaction_nm[joint] ?? null ) !== null;
-	const plots = perJoint( place, state, "Interaction torque", joints, ( joint ) =>
+		"Over the pulse and as long again, from the motion alone: a model that does not know how the joints are coupled shows "
+		+ "the wrong torque here." );
+	const has = ( joint ) => ( exampleOf( state, test() ).interaction_nm[joint] ?? null ) !== null;
+	return perJoint( place, state, "Interaction torque", ( joint ) =>
 	{
-		const example = exampleOf( state ), series = [];
+		const example = exampleOf( state, test() ), series = [];
 		if ( has( joint ) )
 		{
 			const points = ( values ) => values.map( ( value, i ) => [example.pulse.start_s + ( i + 0.5 ) * example.pulse.step_s, value] );
 			series.push( line( "truth", points( example.interaction_nm[joint] ) ) );
-			for ( const model of withTest( state ).filter( ( name ) => name !== "truth" ) )
-				series.push( line( model, points( state.details.models[model][state.test].examples[state.index()].interaction_nm[joint] ) ) );
+			for ( const model of withTest( state, test() ).filter( ( name ) => name !== "truth" ) )
+				series.push( line( model, points(
+					state.details.models[model][test()].examples[indexOf( state, test() )].interaction_nm[joint] ) ) );
 		}
 		return {
 			x: { type: "value", name: "time [s]", scale: true },
@@ -206,13 +219,8 @@ function showInteraction( page, state )
 			tooltip: { valueFormatter: ( value ) => value === null ? "–" : `${format( value )} N m` },
 			series,
 		};
-	}, has );
-	const note = () =>
-	{
-		empty.hidden = exampleOf( state ).interaction_nm.length > 0;
-	};
-	note();
-	return [...plots, { update: note }];
+	}, ( joint ) => has( joint )
+		? `${state.details.tests[test()].joints[joint].name}, in the test "${test()}": ${exampleOf( state, test() ).motion}` : null );
 }
 
 function showTrust( page, state )
@@ -224,8 +232,8 @@ function showTrust( page, state )
 		"States of the true motions: the model's own score of how far it is from its training (below 1 within, growing beyond) and the "
 		+ "size of its acceleration's error there. A score that can be trusted rises with the error." );
 	return [chart( place, "Trust score and error of acceleration", () => ( {
-		x: { type: "log", name: "trust score" },
-		y: { type: "log", name: "error of acceleration [rad/s²]", axisLabel: { formatter: ( value ) => value.toExponential( 0 ) } },
+		x: { type: "log", name: "trust score", axisLabel: { formatter: decades } },
+		y: { type: "log", name: "error of acceleration [rad/s²]", axisLabel: { formatter: decades } },
 		tooltip: { trigger: "item", formatter: ( { seriesName, value } ) =>
 			`${seriesName}: score ${format( value[0] )}, error ${format( value[1] )}` },
 		series: withTest( state ).map( ( model ) => ( { name: model, type: "scatter", symbolSize: 5,
@@ -237,8 +245,7 @@ function showTrust( page, state )
 export function showLimb( page, metrics, details )
 {
 	const tests = Object.keys( metrics.tests );
-	const state = { metrics, details, test: tests[0], example: 0, average: "median",
-		index: () => Math.min( state.example, details.tests[state.test].examples.length - 1 ) };
+	const state = { metrics, details, test: tests[0], example: 0, average: "median" };
 	page.append( make( "h1", {}, details.name ), make( "p", {},
 		"How far models of this limb stay with the truth when they are left alone with its inputs." ) );
 	showHeldOut( page, metrics );
@@ -251,7 +258,7 @@ export function showLimb( page, metrics, details )
 	};
 	const examples = make( "select", { id: "example" } );
 	const fill = () => examples.replaceChildren( ...details.tests[state.test].examples.map( ( example, i ) =>
-		make( "option", { value: String( i ), selected: i === state.index() }, example.motion ) ) );
+		make( "option", { value: String( i ), selected: i === indexOf( state ) }, example.motion ) ) );
 	examples.addEventListener( "change", () =>
 	{
 		state.example = Number( examples.value );
@@ -267,7 +274,7 @@ export function showLimb( page, metrics, details )
 	fill();
 	views.push( ...showHorizon( page, state ) );
 	showTable( page, metrics );
-	views.push( ...showExamples( page, state ).views, ...showInteraction( page, state ), ...showTrust( page, state ) );
+	views.push( ...showExamples( page, state ), ...showInteraction( page, state ), ...showTrust( page, state ) );
 	showModels( page, metrics );
 	showRest( page, metrics, ["held_out_motions", "tests", "models"] );
 }

@@ -1,7 +1,8 @@
 /* Whatever else metrics.json holds, as it is. */
 import { format, make, mark, section } from "./dom.js";
 
-function rows( body, value, path )
+/* A row for each number below value, which is metrics.json at path. */
+export function rows( body, value, path )
 {
 	if ( value !== null && typeof value === "object" )
 	{

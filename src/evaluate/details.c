@@ -78,7 +78,7 @@ static bool IsApart( const lmbMotionDetails *details, const double *bind, int ve
 	{
 		double d[3];
 		lmbSub( d, bind + 3 * (size_t)vertex, bind + 3 * (size_t)details->tracks[t].vertex );
-		if ( lmbLength( d ) < distance )
+		if ( lmbLength( d ) <= distance )
 			return false;
 	}
 	return true;

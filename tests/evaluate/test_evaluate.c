@@ -124,6 +124,102 @@ static void SkinningAgainstKnownOffsets( void **state )
 	Scene_Free( &scene );
 }
 
+static void DetailsAgainstKnownOffsets( void **state )
+{
+	(void)state;
+	Scene scene;
+	lmbError error = { 0 };
+	Scene_Make( &scene );
+	lmbEvaluateInput input = Input( &scene );
+	CHECK_OR_STOP( lmbModel_Write( &scene.character, &scene.tissue, NULL, NULL, scene.model, &error ) ==
+	               lmb_statusOk );
+	lmbEvaluation *evaluation;
+	CHECK_OR_STOP( lmbEvaluate( &input, NULL, &evaluation, &error ) == lmb_statusOk );
+	const lmbMotionDetails *details = &evaluation->sequences[0].details;
+	CHECK_INT( details->frameCount, frameCount );
+	for ( int f = 0; f < frameCount; ++f )
+	{
+		CHECK_INT( details->judged[f], f != 2 );
+		if ( f == 2 )
+		{
+			CHECK( isnan( details->dynamics[f] ) && isnan( details->rms[lmb_columnSkinning][f] ) );
+			continue;
+		}
+		CHECK_NEAR( details->dynamics[f], 0.004, tolerance );
+		CHECK_NEAR( details->rms[lmb_columnSkinning][f], 0.005, tolerance );
+	}
+	CHECK( details->rms[lmb_columnNetwork] == NULL && details->vertexRms[lmb_columnNetwork] == NULL );
+	for ( int v = 0; v < evaluation->vertexCount; ++v )
+	{
+		CHECK_NEAR( details->vertexDynamics[v], 0.004, tolerance );
+		CHECK_NEAR( details->vertexRms[lmb_columnSkinning][v], 0.005, tolerance );
+	}
+	/* All vertices move alike along y, so any may be chosen, but not two that are near to each other. */
+	CHECK_INT( details->trackCount, lmbTrackMax );
+	for ( int t = 0; t < details->trackCount; ++t )
+	{
+		const lmbTrack *track = &details->tracks[t];
+		CHECK_NEAR( track->direction[1], 1.0, 1e-6 );
+		CHECK_NEAR( track->moving[4], 0.004, tolerance );
+		CHECK_NEAR( track->still[4], 0.0, tolerance );
+		CHECK_NEAR( track->columns[lmb_columnSkinning][4], 0.0, 0.0 );
+		for ( int other = 0; other < t; ++other )
+		{
+			double squared = 0.0;
+			for ( int i = 0; i < 3; ++i )
+			{
+				double d = scene.character.bind[3 * track->vertex + i] -
+				           scene.character.bind[3 * details->tracks[other].vertex + i];
+				squared += d * d;
+			}
+			CHECK( squared > 0.04 * 0.04 - 1e-12 ); /* the beam is 0.4 m long */
+		}
+	}
+	json_t *document = lmbReport_Details( "beam", evaluation, &scene.character, NULL );
+	json_t *motion = json_object_get( json_object_get( document, "motions" ), "bend" );
+	json_t *frames = json_object_get( json_object_get( motion, "rms_mm" ), "skinning" );
+	CHECK_INT( json_array_size( frames ), frameCount );
+	CHECK( json_is_null( json_array_get( frames, 2 ) ) );
+	CHECK_NEAR( json_number_value( json_array_get( frames, 3 ) ), 5.0, 1e3 * tolerance );
+	json_decref( document );
+	lmbEvaluation_Free( evaluation );
+	Scene_Free( &scene );
+}
+
+/* The direction of a swing is the one that was put in, also where another is nearly as strong. */
+static void MainDirectionOfAPath( void **state )
+{
+	(void)state;
+	enum
+	{
+		count = 64
+	};
+	const double main[3] = { 0.6, 0.0, -0.8 }, other[3] = { 0.8, 0.0, 0.6 };
+	const double bind[3] = { 0 };
+	const uint8_t judged = 1;
+	bool present[lmb_columnCount] = { [lmb_columnSkinning] = true };
+	lmbMotionDetails details;
+	lmbError error = { 0 };
+	CHECK_OR_STOP( lmbMotionDetails_Begin( &details, count, 1, present, &error ) == lmb_statusOk );
+	for ( int f = 0; f < count; ++f )
+	{
+		/* Three whole turns, so that the two do not mix. */
+		double angle = 3.0 * 2.0 * 3.14159265358979323846 * f / count;
+		float still[3] = { 0 }, moving[3];
+		for ( int i = 0; i < 3; ++i )
+			moving[i] = (float)( 0.010 * cos( angle ) * main[i] + 0.009 * sin( angle ) * other[i] );
+		lmbScoreFrame frame = { .vertexCount = 1, .judged = &judged, .still = still, .moving = moving };
+		lmbMotionDetails_Look( &details, &frame );
+	}
+	CHECK_OR_STOP( lmbMotionDetails_Choose( &details, &judged, bind, &error ) == lmb_statusOk );
+	CHECK_OR_STOP( details.trackCount == 1 );
+	/* Floats of 1e-2 m are off by 5e-10 m; the eigenvalues differ by a fifth. Its largest part, z, is
+	 * positive. */
+	for ( int i = 0; i < 3; ++i )
+		CHECK_NEAR( details.tracks[0].direction[i], -main[i], 1e-6 );
+	lmbMotionDetails_Free( &details );
+}
+
 static void OnlySoftSkinCounts( void **state )
 {
 	(void)state;
@@ -203,10 +299,9 @@ static void WrongPartsAreNamed( void **state )
 int main( void )
 {
 	const struct CMUnitTest tests[] = {
-	    CHECK_TEST( SkinningAgainstKnownOffsets ),
-	    CHECK_TEST( OnlySoftSkinCounts ),
-	    CHECK_TEST( ThreadsDoNotMatter ),
-	    CHECK_TEST( WrongPartsAreNamed ),
+	    CHECK_TEST( SkinningAgainstKnownOffsets ), CHECK_TEST( DetailsAgainstKnownOffsets ),
+	    CHECK_TEST( MainDirectionOfAPath ),        CHECK_TEST( OnlySoftSkinCounts ),
+	    CHECK_TEST( ThreadsDoNotMatter ),          CHECK_TEST( WrongPartsAreNamed ),
 	};
 	return CHECK_RUN( tests );
 }
