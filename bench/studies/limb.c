@@ -6,7 +6,7 @@
  * open-loop replay by the runtime with RK4, the median over 40 motions each; how many diverged (above 180
  * degrees); and the pooled error of the elbow's interaction torque while a pulse acts at the shoulder. With
  * noise, the angles taught are noisy and no speeds and accelerations are given. */
-#include "../tests/limb/closed_arm.h"
+#include "../../tests/limb/closed_arm.h"
 #include "base/files.h"
 #include "limb/train.h"
 
