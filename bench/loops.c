@@ -51,7 +51,11 @@ enum
 		}                                                                                                    \
 		int total = 0;                                                                                       \
 		for ( int k = 0; k < loopChains; ++k )                                                               \
-			{ int first; memcpy( &first, &sums[k], sizeof( first ) ); total += first; }                                                         \
+		{                                                                                                    \
+			int first;                                                                                       \
+			memcpy( &first, &sums[k], sizeof( first ) );                                                     \
+			total += first;                                                                                  \
+		}                                                                                                    \
 		return total;                                                                                        \
 	}
 #define ADD_SSE2( sum, x ) _mm_add_epi32( sum, _mm_madd_epi16( x, x ) )
@@ -64,8 +68,10 @@ PRODUCTS( Products64, __attribute__( ( target( "avx512f,avx512bw,avx512vnni" ) )
           _mm512_setzero_si512(), _mm512_set1_epi16( 1 ), ADD_AVX512 )
 
 #define LOOPS( width )                                                                                       \
-	{ Read##width,  Move##width,     Multiply##width, loopChains *( width ) / 4,                             \
-	  Products##width, loopChains *( width ) / 2, Euler##width }
+	{                                                                                                        \
+		Read##width, Move##width, Multiply##width, loopChains *( width ) / 4, Products##width,               \
+		    loopChains *( width ) / 2, Euler##width                                                          \
+	}
 static const lmbLoops loops16 = LOOPS( 16 ), loops32 = LOOPS( 32 ), loops64 = LOOPS( 64 );
 #else
 static const lmbLoops loops16 = { Read16, Move16, Multiply16, loopChains * 4, NULL, 0, Euler16 };

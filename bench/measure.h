@@ -25,10 +25,10 @@ typedef struct lmbBench
 	const lmbJob *job;
 	const lmbKernels *kernels;
 	const lmbLoops *loops;
-	lmbArena arena;            /* until the end of the run */
-	unsigned char *stream;     /* (streamBytes) other work */
+	lmbArena arena;        /* until the end of the run */
+	unsigned char *stream; /* (streamBytes) other work */
 	size_t streamBytes;
-	double clock;              /* us that reading the clock takes */
+	double clock;                  /* us that reading the clock takes */
 	double multiplyAdds, products; /* a us: of floats, of 16 bits with a 32-bit sum */
 	struct
 	{
@@ -46,9 +46,9 @@ typedef struct lmbBenchTask
 {
 	void ( *run )( void *context );
 	void *context;
-	int samples;  /* asked for; fewer when quick */
-	int repeats;  /* runs in each sample, >= 1; 1 when cold */
-	bool cold;    /* other work streams memory before each sample */
+	int samples; /* asked for; fewer when quick */
+	int repeats; /* runs in each sample, >= 1; 1 when cold */
+	bool cold;   /* other work streams memory before each sample */
 } lmbBenchTask;
 
 /* Microseconds of a run. Typical is the tenth quantile: what the machine does when others leave it alone. */
@@ -61,9 +61,9 @@ typedef struct lmbBenchTimes
 /* What a run does, to be held against what the machine can. Zeros: not said. */
 typedef struct lmbBenchCost
 {
-	double items;        /* vertices, characters */
-	double bytes;        /* read and written */
-	size_t workingSet;   /* what is touched in all until the same bytes come again */
+	double items;      /* vertices, characters */
+	double bytes;      /* read and written */
+	size_t workingSet; /* what is touched in all until the same bytes come again */
 	lmbWalk walk;
 	bool cold;
 	double multiplyAdds; /* of floats */

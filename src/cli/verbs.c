@@ -68,5 +68,11 @@ const lmbVerb lmbVerbs[] = {
       "devices: the same numbers as the runtime, bit for bit. --onnx FILE writes the accelerations alone,\n"
       "from positions, velocities and inputs, as a graph of fixed shape (batch of 1).",
       lmbVerb_Export },
+    { "bench", "[NAME...]", 0, 16, "measure how fast the runtime is on this machine",
+      "Each time stands beside what binds it here, memory or arithmetic, measured in the same run on one\n"
+      "thread, and is of that thread's own time, the tenth quantile. NAME chooses among what --list names;\n"
+      "without one all are run, which takes a minute or two. docs/formats/bench.md says what the numbers "
+      "mean.",
+      lmbVerb_Bench },
     { 0 },
 };

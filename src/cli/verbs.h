@@ -16,6 +16,7 @@ int lmbVerb_Bake( const lmbVerb *verb, int argc, const char **argv );
 int lmbVerb_View( const lmbVerb *verb, int argc, const char **argv );
 int lmbVerb_Predict( const lmbVerb *verb, int argc, const char **argv );
 int lmbVerb_Export( const lmbVerb *verb, int argc, const char **argv );
+int lmbVerb_Bench( const lmbVerb *verb, int argc, const char **argv );
 
 /* An integrator by the name that --integrator takes, which has length bytes; -1: there is none. */
 int lmbCommand_Integrator( const char *name, size_t length );
