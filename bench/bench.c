@@ -9,11 +9,12 @@ static const lmbBenchTitle titles[] = {
     { "springs", "springs of vertices alone" },
     { "euler", "the same springs by substeps of semi-implicit Euler, at equal error" },
     { "step", "a whole step of a character, and its parts" },
+    { "network", "a network alone, and the same in onnxruntime" },
     { "crowd", "1, 16 and 64 characters of one model" },
     { "limb", "a step of a limb: ours, closed form, MuJoCo" },
     { NULL, NULL } };
-static lmbBenchRun *const runs[] = { lmbBench_Springs, lmbBench_Euler, lmbBench_Step, lmbBench_Crowd,
-                                     lmbBench_Limb };
+static lmbBenchRun *const runs[] = { lmbBench_Springs, lmbBench_Euler, lmbBench_Step,
+                                     lmbBench_Network, lmbBench_Crowd, lmbBench_Limb };
 
 const lmbBenchTitle *lmbBench_Titles( void )
 {
@@ -22,7 +23,7 @@ const lmbBenchTitle *lmbBench_Titles( void )
 
 lmbBenchDef lmbDefaultBenchDef( void )
 {
-	return ( lmbBenchDef ){ .kernels = lmb_kernelsBest, .largest = 10000000 };
+	return ( lmbBenchDef ){ .kernels = lmb_kernelsBest, .largest = 10000000, .python = "python3" };
 }
 
 static bool IsAsked( const lmbBenchDef *def, const char *name )

@@ -15,8 +15,9 @@ typedef struct lmbBenchDef
 	const char *const *models; /* (modelCount) files of characters; none: two that are made up */
 	int modelCount;
 	lmbKernelSet kernels;
-	bool quick;  /* small sizes and few repetitions, to see that it works */
-	int largest; /* vertices in the largest row of springs */
+	bool quick;         /* small sizes and few repetitions, to see that it works */
+	int largest;        /* vertices in the largest row of springs */
+	const char *python; /* one that may have onnxruntime and numpy */
 } lmbBenchDef;
 
 lmbBenchDef lmbDefaultBenchDef( void );

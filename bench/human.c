@@ -2,6 +2,7 @@
 
 #include "base/random.h"
 #include "flesh/compact.h"
+#include "formats/onnx.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -226,19 +227,24 @@ static lmbStatus Compact( const Human *h, const lmbHumanDef *def, const char *pa
 	return lmbModel_CompactFor( path, coefficients, modes, 4e-5, &report, error );
 }
 
+static void MakeNetwork( Human *h, const lmbHumanDef *def )
+{
+	h->network.boneCount = boneCount;
+	h->network.vertexCount = vertexCount;
+	h->network.featureCount = poseFeatures;
+	h->network.regionCount = def->regionCount;
+	h->network.regions = New( h, (size_t)def->regionCount, sizeof( lmbRegion ) );
+	for ( int i = 0; i < def->regionCount && !h->noMemory; ++i )
+		MakeRegion( h, def, i, &h->network.regions[i] );
+}
+
 lmbStatus lmbHuman_Open( const lmbHumanDef *def, lmbModel *model, lmbError *error )
 {
 	Human h = { .random = lmbRandom_Seed( 1, 1 ) };
 	char path[] = "/tmp/limber-bench-XXXXXX";
 	*model = ( lmbModel ){ 0 };
 	MakeCharacter( &h );
-	h.network.boneCount = boneCount;
-	h.network.vertexCount = vertexCount;
-	h.network.featureCount = poseFeatures;
-	h.network.regionCount = def->regionCount;
-	h.network.regions = New( &h, (size_t)def->regionCount, sizeof( lmbRegion ) );
-	for ( int i = 0; i < def->regionCount && !h.noMemory; ++i )
-		MakeRegion( &h, def, i, &h.network.regions[i] );
+	MakeNetwork( &h, def );
 	MakeSprings( &h, def );
 	lmbStatus status = h.noMemory ? lmbError_Memory( error ) : lmb_statusOk;
 	int handle = status == lmb_statusOk ? mkstemp( path ) : -1;
@@ -254,6 +260,58 @@ lmbStatus lmbHuman_Open( const lmbHumanDef *def, lmbModel *model, lmbError *erro
 			status = lmbModel_Open( model, path, error );
 		unlink( path );
 	}
+	lmbArena_Free( &h.arena );
+	return status;
+}
+
+/* x W^T + b as one node; row r of weights begins at r * stride, its first count numbers are W, and the bias
+ * stands apart or, where that is NULL, behind them. */
+static lmbOnnxValue AddDense( Human *h, lmbOnnx *graph, lmbOnnxValue x, int inputs, int outputs,
+                              const float *weights, const float *bias )
+{
+	int stride = bias != NULL ? inputs : inputs + 1;
+	float *turned = New( h, (size_t)inputs * (size_t)outputs, sizeof( float ) );
+	float *constant = New( h, (size_t)outputs, sizeof( float ) );
+	for ( int o = 0; o < outputs && !h->noMemory; ++o )
+	{
+		constant[o] = bias != NULL ? bias[o] : weights[o * stride + inputs];
+		for ( int i = 0; i < inputs; ++i )
+			turned[i * outputs + o] = weights[o * stride + i];
+	}
+	if ( h->noMemory )
+		return x;
+	lmbOnnxValue parts[3] = { x, lmbOnnx_Floats( graph, 2, ( int64_t[] ){ inputs, outputs }, turned ),
+	                          lmbOnnx_Floats( graph, 1, ( int64_t[] ){ outputs }, constant ) };
+	return lmbOnnx_Node( graph, "Gemm", NULL, 3, parts );
+}
+
+lmbStatus lmbHuman_WriteOnnx( const lmbHumanDef *def, const char *path, lmbError *error )
+{
+	Human h = { .random = lmbRandom_Seed( 1, 1 ) };
+	lmbOnnx graph = { 0 };
+	MakeNetwork( &h, def );
+	lmbStatus status = h.noMemory ? lmbError_Memory( error ) : lmb_statusOk;
+	if ( status == lmb_statusOk )
+	{
+		const lmbRegion *r = &h.network.regions[0];
+		int features = r->featureCount, outputs = r->coefficientCount;
+		const int64_t row[2] = { 1, features };
+		lmbOnnxValue x = lmbOnnx_Input( &graph, "features", 2, row );
+		lmbOnnxValue sum = AddDense( &h, &graph, x, features, outputs, r->linear, NULL );
+		x = lmbOnnx_Two( &graph, "Sub", x, lmbOnnx_Floats( &graph, 2, row, r->featureMean ) );
+		x = lmbOnnx_Two( &graph, "Mul", x, lmbOnnx_Floats( &graph, 2, row, r->featureScale ) );
+		for ( int l = 0; l < r->layerCount; ++l )
+		{
+			bool last = l == r->layerCount - 1;
+			x = AddDense( &h, &graph, x, l == 0 ? features : r->hiddenCount, last ? outputs : r->hiddenCount,
+			              r->layerWeights[l], r->layerBias[l] );
+			x = last ? x : lmbOnnx_One( &graph, "Tanh", x );
+		}
+		lmbOnnx_Output( &graph, lmbOnnx_Two( &graph, "Add", sum, x ), "coefficients", 2,
+		                ( int64_t[] ){ 1, outputs } );
+		status = h.noMemory ? lmbError_Memory( error ) : lmbOnnx_Write( &graph, "network", path, error );
+	}
+	lmbOnnx_Free( &graph );
 	lmbArena_Free( &h.arena );
 	return status;
 }

@@ -18,4 +18,7 @@ extern const lmbHumanDef lmbHumanOfRegions, lmbHumanOfOne;
 /* Written to a file of its own, made compact, opened and removed. Close also after a failure. */
 lmbStatus lmbHuman_Open( const lmbHumanDef *def, lmbModel *model, lmbError *error );
 
+/* The network of a human of one region as an ONNX graph, features (1 x F) to coefficients (1 x K). */
+lmbStatus lmbHuman_WriteOnnx( const lmbHumanDef *def, const char *path, lmbError *error );
+
 #endif

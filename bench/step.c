@@ -132,6 +132,14 @@ static void RunSprings( void *context )
 	}
 }
 
+static void RunNetwork( void *context )
+{
+	Play *play = context;
+	lmbFleshBody_BeginNetwork( play->body );
+	for ( int region = 0; region < play->model->regionCount; ++region )
+		lmbFleshBody_RunRegion( play->body, region );
+}
+
 static void RunNormals( void *context )
 {
 	lmbFleshBody_FillNormals( ( (Play *)context )->body );
@@ -179,6 +187,7 @@ static double Weights( const lmbFlesh *model )
 
 enum
 {
+	partNetwork,
 	partSkinning,
 	partDecoder,
 	partModes,
@@ -195,6 +204,14 @@ static void FillParts( const lmbFleshBody *body, Part parts[partCount] )
 	double network = ColumnBytes( model, &model->networkColumns ),
 	       modes = ColumnBytes( model, &model->modeColumns );
 	double entries = 3.0 * lmbLanes / ( 3.0 * lmbLanes + 8.0 );
+	double weights = model->info.hasNetwork && body->def.network ? Weights( model ) : 0.0;
+	bool words = model->regionCount > 0 && model->regions[0].linear.weights == NULL;
+	parts[partNetwork] = ( Part ){ network > 0.0 ? "network" : "network, with its decoder",
+	                               weights > 0.0 ? RunNetwork : NULL,
+	                               { .items = 1.0,
+	                                 .bytes = weights * ( words ? 2.0 : 4.0 ),
+	                                 .multiplyAdds = words ? 0.0 : weights,
+	                                 .products = words ? weights : 0.0 } };
 	parts[partSkinning] =
 	    ( Part ){ "skinning",
 	              RunSkinning,
@@ -217,49 +234,13 @@ static void FillParts( const lmbFleshBody *body, Part parts[partCount] )
 		parts[p].cost.workingSet = (size_t)parts[p].cost.bytes;
 }
 
-/* The network by itself: a step with it and nothing else, less one without, less its shapes. */
-static lmbStatus TimeNetwork( lmbBench *bench, const lmbModel *model, bool cold, const lmbBenchTimes *decoder,
-                              lmbBenchTimes *times, lmbError *error )
-{
-	lmbArena arena = { 0 };
-	lmbFleshDef def = lmbDefaultFleshDef( model->flesh );
-	lmbBenchTimes sides[2] = { 0 };
-	lmbStatus status = lmb_statusOk;
-	def.kernels = bench->def->kernels;
-	def.layer = lmb_layerNone;
-	def.normals = false;
-	for ( int i = 0; i < 2 && status == lmb_statusOk; ++i )
-	{
-		Play play;
-		def.network = i == 0;
-		status = OpenPlay( &play, model, &def, &arena, error );
-		if ( status == lmb_statusOk )
-			status = TimePart( bench, &play, RunStep, cold, &sides[i], error );
-	}
-	lmbArena_Free( &arena );
-	times->typical = fmax( 0.0, sides[0].typical - sides[1].typical - decoder->typical );
-	times->least = fmax( 0.0, sides[0].least - sides[1].least - decoder->least );
-	times->median = fmax( 0.0, sides[0].median - sides[1].median - decoder->median );
-	times->samples = sides[0].samples;
-	return status;
-}
-
-static lmbStatus TimeAll( lmbBench *bench, const char *name, const lmbModel *model, Play *play, bool cold,
-                          lmbError *error )
+static lmbStatus TimeAll( lmbBench *bench, const char *name, Play *play, bool cold, lmbError *error )
 {
 	const char *how = cold ? "cold" : "hot";
 	char text[160];
 	Part parts[partCount];
-	lmbBenchTimes times, pose, decoder = { 0 };
-	double weights = model->flesh->info.hasNetwork ? Weights( model->flesh ) : 0.0;
-	/* Weights take two bytes at least. */
-	lmbBenchCost whole = { .items = model->flesh->info.vertexCount, .cold = cold }, network = { 0 };
-	network = ( lmbBenchCost ){ .bytes = 2.0 * weights,
-	                            .workingSet = (size_t)( 2.0 * weights ),
-	                            .cold = cold,
-	                            .multiplyAdds = weights };
-	whole.bytes = network.bytes;
-	whole.multiplyAdds = weights;
+	lmbBenchTimes times, pose;
+	lmbBenchCost whole = { .items = play->model->info.vertexCount, .cold = cold };
 	FillParts( play->body, parts );
 	LMB_TRY( TimePart( bench, play, RunPose, false, &pose, error ) );
 	for ( int p = 0; p < partCount; ++p )
@@ -270,16 +251,9 @@ static lmbStatus TimeAll( lmbBench *bench, const char *name, const lmbModel *mod
 		LMB_TRY( TimePart( bench, play, parts[p].run, cold, &times, error ) );
 		snprintf( text, sizeof( text ), "%s, %s: %s", name, how, parts[p].name );
 		lmbBench_Row( bench, text, &times, &parts[p].cost );
-		decoder = p == partDecoder ? times : decoder;
 		whole.bytes += parts[p].cost.bytes;
 		whole.multiplyAdds += parts[p].cost.multiplyAdds;
 		whole.products += parts[p].cost.products;
-	}
-	if ( weights > 0.0 )
-	{
-		LMB_TRY( TimeNetwork( bench, model, cold, &decoder, &times, error ) );
-		snprintf( text, sizeof( text ), "%s, %s: network, by difference", name, how );
-		lmbBench_Row( bench, text, &times, &network );
 	}
 	LMB_TRY( TimePart( bench, play, RunStep, cold, &times, error ) );
 	times.typical -= pose.typical;
@@ -301,7 +275,7 @@ static lmbStatus TimeModel( lmbBench *bench, const char *name, const lmbModel *m
 	for ( int n = 0; n < 10 && status == lmb_statusOk; ++n )
 		RunStep( &play );
 	for ( int cold = 0; cold < 2 && status == lmb_statusOk; ++cold )
-		status = TimeAll( bench, name, model, &play, cold == 1, error );
+		status = TimeAll( bench, name, &play, cold == 1, error );
 	lmbArena_Free( &arena );
 	return status;
 }
@@ -311,8 +285,21 @@ static lmbStatus TimeModel( lmbBench *bench, const char *name, const lmbModel *m
 typedef struct Crowd
 {
 	Play plays[mostCharacters];
+	lmbFleshBody *bodies[mostCharacters];
+	lmbFleshPose poses[mostCharacters];
+	lmbFleshShape shapes[mostCharacters];
 	int count;
 } Crowd;
+
+static void RunTogether( void *context )
+{
+	Crowd *crowd = context;
+	for ( int i = 0; i < crowd->count; ++i )
+		MakePose( &crowd->plays[i], &crowd->poses[i] );
+	lmbStatus status =
+	    lmbFleshBody_StepMany( crowd->bodies, crowd->poses, crowd->count, 1.0 / 60.0, NULL, crowd->shapes );
+	crowd->plays[0].status = status != lmb_statusOk ? status : crowd->plays[0].status;
+}
 
 static void RunCrowd( void *context )
 {
@@ -332,16 +319,25 @@ static lmbStatus TimeCrowd( lmbBench *bench, const char *name, const lmbModel *m
 	{
 		LMB_TRY( OpenPlay( &crowd->plays[i], model, &def, arena, error ) );
 		crowd->plays[i].frame = 7 * i;
+		crowd->bodies[i] = crowd->plays[i].body;
 	}
-	const lmbBenchTask task = { .run = RunCrowd, .context = crowd, .samples = crowdSamples, .repeats = 1 };
 	LMB_TRY( TimePart( bench, &crowd->plays[0], RunPose, false, &pose, error ) );
-	LMB_TRY( lmbBench_Time( bench, &task, &times, error ) );
-	times.typical = times.typical / crowd->count - pose.typical;
-	times.least = times.least / crowd->count - pose.least;
-	times.median = times.median / crowd->count - pose.median;
-	snprintf( text, sizeof( text ), "%s, one of %d", name, crowd->count );
-	const lmbBenchCost cost = { .items = model->flesh->info.vertexCount };
-	lmbBench_Row( bench, text, &times, &cost );
+	for ( int together = 0; together < 2; ++together )
+	{
+		const lmbBenchTask task = { .run = together ? RunTogether : RunCrowd,
+		                            .context = crowd,
+		                            .samples = crowdSamples,
+		                            .repeats = 1 };
+		const lmbBenchCost cost = { .items = model->flesh->info.vertexCount };
+		LMB_TRY( lmbBench_Time( bench, &task, &times, error ) );
+		if ( crowd->plays[0].status != lmb_statusOk )
+			return lmbError_Set( error, crowd->plays[0].status, "a step was refused" );
+		times.typical = times.typical / crowd->count - pose.typical;
+		times.least = times.least / crowd->count - pose.least;
+		times.median = times.median / crowd->count - pose.median;
+		snprintf( text, sizeof( text ), "%s, one of %d%s", name, crowd->count, together ? ", together" : "" );
+		lmbBench_Row( bench, text, &times, &cost );
+	}
 	return lmb_statusOk;
 }
 

@@ -3,7 +3,7 @@
 in four directions, a torque and a pull, linear elasticity, as a share of the exact deflection (Timoshenko's
 beam; Saint-Venant's torsion of a square, 0.1406 b^4). 1 is right, less is too stiff. Needs numpy and scipy.
 
-    python3 bench/lattices.py
+    python3 bench/studies/lattices.py
 """
 import itertools
 

@@ -117,7 +117,7 @@ int lmbVerb_Bench( const lmbVerb *verb, int argc, const char **argv )
 	lmbCommand command = { 0 };
 	lmbBenchDef def = lmbDefaultBenchDef();
 	int list = 0, quick = 0;
-	const char *kernels = NULL, *model = NULL;
+	const char *kernels = NULL, *model = NULL, *python = NULL;
 	const struct poptOption options[] = {
 	    { "list", 0, POPT_ARG_NONE, &list, 0, "Say what there is, and run nothing", NULL },
 	    { "quick", 0, POPT_ARG_NONE, &quick, 0, "Small sizes, few repetitions: to see that it works", NULL },
@@ -127,6 +127,8 @@ int lmbVerb_Bench( const lmbVerb *verb, int argc, const char **argv )
 	      "plain, sse2, avx2, avx512, neon (default: the fastest)", "NAME" },
 	    { "model", 0, POPT_ARG_STRING, &model, 0,
 	      "A model of a character for step and crowd (default: two made up, of a human's size)", "FILE" },
+	    { "python", 0, POPT_ARG_STRING, &python, 0,
+	      "One with onnxruntime and numpy, for network (default: python3)", "PROGRAM" },
 	    LMB_COMMAND_OPTIONS( command ) };
 	int code = lmbCommand_Begin( &command, verb, argc, argv, options );
 	if ( code >= 0 )
@@ -137,6 +139,7 @@ int lmbVerb_Bench( const lmbVerb *verb, int argc, const char **argv )
 	def.nameCount = command.argumentCount;
 	def.models = &model;
 	def.modelCount = model != NULL ? 1 : 0;
+	def.python = python != NULL ? python : def.python;
 	def.quick = quick != 0;
 	lmbStatus status = FindKernels( kernels, &def.kernels, &error );
 	if ( status == lmb_statusOk && def.largest < 1000 )
@@ -153,5 +156,6 @@ int lmbVerb_Bench( const lmbVerb *verb, int argc, const char **argv )
 	code = lmbCommand_End( &command, status, &error );
 	free( (void *)kernels );
 	free( (void *)model );
+	free( (void *)python );
 	return code;
 }
