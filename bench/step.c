@@ -257,8 +257,8 @@ static lmbStatus TimeAll( lmbBench *bench, const char *name, Play *play, bool co
 	}
 	LMB_TRY( TimePart( bench, play, RunStep, cold, &times, error ) );
 	times.typical -= pose.typical;
-	times.least -= pose.least;
-	times.median -= pose.median;
+	times.least -= pose.typical;
+	times.median -= pose.typical;
 	whole.workingSet = (size_t)whole.bytes;
 	snprintf( text, sizeof( text ), "%s, %s: whole step", name, how );
 	lmbBench_Row( bench, text, &times, &whole );
@@ -333,8 +333,8 @@ static lmbStatus TimeCrowd( lmbBench *bench, const char *name, const lmbModel *m
 		if ( crowd->plays[0].status != lmb_statusOk )
 			return lmbError_Set( error, crowd->plays[0].status, "a step was refused" );
 		times.typical = times.typical / crowd->count - pose.typical;
-		times.least = times.least / crowd->count - pose.least;
-		times.median = times.median / crowd->count - pose.median;
+		times.least = times.least / crowd->count - pose.typical;
+		times.median = times.median / crowd->count - pose.typical;
 		snprintf( text, sizeof( text ), "%s, one of %d%s", name, crowd->count, together ? ", together" : "" );
 		lmbBench_Row( bench, text, &times, &cost );
 	}
