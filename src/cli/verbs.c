@@ -45,8 +45,8 @@ const lmbVerb lmbVerbs[] = {
                    "over time as\n"
                    "a figure; gnuplot draws it.",
       lmbVerb_Evaluate },
-    { "bake", "PROJECT.yaml", 1, 1, "write motions with their dynamics as GLB and point caches", PROJECT_HELP,
-      lmbVerb_Bake },
+    { "bake", "PROJECT.yaml", 1, 1, "write motions with their dynamics as GLB, point caches and USD",
+      PROJECT_HELP, lmbVerb_Bake },
     { "view", "PROJECT.yaml|MODEL.safetensors", 1, 1, "show a character's model live in the browser",
       "Serves a page on 127.0.0.1 that steps the model with the runtime itself, or with --html writes the\n"
       "page and all it needs to one file. Of a project it shows the model in its output folder, its motions\n"

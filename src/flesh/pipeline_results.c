@@ -279,6 +279,18 @@ static lmbStatus BakeCaches( lmbPipeline *pipeline, const lmbBakeFrames *frames,
 	return lmb_statusOk;
 }
 
+static lmbStatus BakeUsd( lmbPipeline *pipeline, const lmbBakeFrames *frames, lmbError *error )
+{
+	char name[256], path[4096];
+	char *folder = lmbStages_Path( &pipeline->stages, "usda" );
+	LMB_TRY( folder != NULL ? lmbFolder_Make( folder, error ) : lmbError_Memory( error ) );
+	lmbStages_FileName( name, sizeof( name ), "", frames->motion->name, ".usda" );
+	LMB_TRY( lmbPath_Join( path, sizeof( path ), folder, name, error ) );
+	LMB_TRY( lmbBake_WriteUsd( pipeline->character, frames, path, error ) );
+	lmbStages_Wrote( &pipeline->stages, "usda" );
+	return lmb_statusOk;
+}
+
 /* Soft parts that swing by a twentieth of the body, all vertices taken together, are no flesh: the unit, the
  * stiffness or the bones are not what they should be, or the animation jumps. */
 static void WarnOfWildness( lmbPipeline *pipeline, const char *motion, double swing )
@@ -331,6 +343,8 @@ static lmbStatus BakeMotion( lmbPipeline *pipeline, const lmbModel *model, const
 		LMB_TRY( BakeCaches( pipeline, &frames, lmb_cachePc2, "pc2", facts, error ) );
 	if ( bake->mdd )
 		LMB_TRY( BakeCaches( pipeline, &frames, lmb_cacheMdd, "mdd", facts, error ) );
+	if ( bake->usda )
+		LMB_TRY( BakeUsd( pipeline, &frames, error ) );
 	return lmb_statusOk;
 }
 

@@ -26,7 +26,7 @@ typedef struct lmbProjectBake
 	int targets;    /* morph targets of the GLB at most */
 	lmbLayer layer; /* springs that are baked */
 	double rate;    /* Hz */
-	bool glb, pc2, mdd;
+	bool glb, pc2, mdd, usda;
 	const char *const *motions; /* (motionCount) names; none: all of the project's */
 	int motionCount;
 } lmbProjectBake;

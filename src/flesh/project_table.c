@@ -170,6 +170,7 @@ static const lmbProjectKey keys[] = {
       .says = "Write `baked-MOTION.glb`: the character with morph targets that carry the dynamics." },
     { "bake", "pc2", lmb_keyFlag, AT( bake.pc2 ), .says = "Write a PC2 point cache for each motion." },
     { "bake", "mdd", lmb_keyFlag, AT( bake.mdd ), .says = "Write an MDD point cache for each motion." },
+    { "bake", "usda", lmb_keyFlag, AT( bake.usda ), .says = "Write USD with the points of each motion." },
 
     { "material", "bone", lmb_keyName, IN( lmbMaterial, bone ), .what = &lmbProjectBones,
       .unset = "everywhere", .says = "Where this bone has the largest weight." },

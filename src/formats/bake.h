@@ -51,4 +51,10 @@ lmbStatus lmbBake_WritePointCaches( const lmbCharacter *character, const lmbBake
                                     lmbPointCacheFormat format, const char *folder, const char *name,
                                     int *fileCount, lmbError *error );
 
+/* Writes the frames as path (.usda, USD's text): below one Xform "Character" a Mesh for each node, with the
+ * points of the point caches and the same values bit for bit as time samples; a time code is a frame.
+ * docs/formats/usd.md. */
+lmbStatus lmbBake_WriteUsd( const lmbCharacter *character, const lmbBakeFrames *frames, const char *path,
+                            lmbError *error );
+
 #endif

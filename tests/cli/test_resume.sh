@@ -22,7 +22,7 @@ motions:
 simulate: { poses: 12, rate: 30, step_rate: 60 }
 modes: { count: 6 }
 train: { coefficients: 4, hidden: 8, layers: 1, adam_steps: 200, lbfgs_steps: 20 }
-bake: { targets: 3, pc2: true, mdd: true }
+bake: { targets: 3, pc2: true, mdd: true, usda: true }
 END
 
 # The files of two output folders are the same but for times.
@@ -34,7 +34,7 @@ same() {
 
 "$LIMBER" run tiny.yaml --out whole --threads 2 --quiet >log 2>&1 || fail "limber run failed: $(cat log)"
 for file in tissue.safetensors tissue.vtu modes.safetensors network.safetensors springs.safetensors \
-	model.safetensors metrics.json sheet-run.png baked-run.glb pc2 mdd; do
+	model.safetensors metrics.json sheet-run.png baked-run.glb pc2 mdd usda; do
 	[ -e "whole/$file" ] || fail "$file is missing"
 done
 [ -z "$(find whole -name '*.tmp*' -o -name '*checkpoint*')" ] || fail "left over: $(find whole -name '*.tmp*' -o -name '*checkpoint*')"

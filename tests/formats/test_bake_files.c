@@ -427,6 +427,63 @@ static void PointCachesByNode( void **state )
 	lmbCharacter_Free( character );
 }
 
+/* The first line that begins with this, spaces before it left out, from at on; NULL: none. */
+static const char *Line( const char *at, const char *begin )
+{
+	for ( ; at != NULL; at = strchr( at, '\n' ) )
+	{
+		at += strspn( at, " \n" );
+		if ( *at == 0 || strncmp( at, begin, strlen( begin ) ) == 0 )
+			return *at != 0 ? at : NULL;
+	}
+	return NULL;
+}
+
+/* USD: a mesh for each node; triangles count the points of their own primitive's share; nothing else is read
+ * here, since tests/formats/test_usd.sh has USD's own library read one. */
+static void UsdByNode( void **state )
+{
+	(void)state;
+	lmbCharacter *character = MakeRichBody();
+	lmbMotion *motion = BodyMotion( character, 0 );
+	float *positions = MakePositions( character, motion, 0.01 );
+	lmbBakeFrames frames = { motion, frameCount, rate, positions };
+	const char *path = BodyPath( "jump.usda" );
+	lmbArena arena = { 0 };
+	lmbError error = { 0 };
+	char *text = NULL;
+	size_t size = 0;
+	CHECK_INT( lmbBake_WriteUsd( character, &frames, path, &error ), lmb_statusOk );
+	CHECK_OR_STOP( lmbFile_Read( path, &arena, &text, &size, &error ) == lmb_statusOk );
+	CHECK( Line( text, "timeCodesPerSecond = 20\n" ) != NULL );
+	const char *skin = Line( text, "def Mesh \"skin_0\"" ), *twin = Line( text, "def Mesh \"twin_3\"" );
+	CHECK_OR_STOP( skin != NULL && twin != NULL );
+	/* The sides name vertices 0 to 11; the cap 8 to 11, points 12 to 15 here. */
+	const char *corners = Line( twin, "int[] faceVertexIndices = [" );
+	CHECK_OR_STOP( corners != NULL );
+	const char *end = strchr( corners, '\n' );
+	static const char cap[] = ", 12, 13, 14, 12, 14, 15]";
+	CHECK( memcmp( end - strlen( cap ), cap, strlen( cap ) ) == 0 );
+	/* The cap's second vertex at frame 5 reads back as it was. */
+	const char *points = Line( Line( twin, "point3f[] points.timeSamples" ), "5: [" );
+	CHECK_OR_STOP( points != NULL );
+	for ( int i = 0; i < 13; ++i )
+		points = strstr( points, "), (" ) + 1;
+	float back[3] = { 0 };
+	CHECK_INT( sscanf( points, ", (%f, %f, %f)", &back[0], &back[1], &back[2] ), 3 );
+	CHECK( memcmp( back, positions + 3 * ( 24 * 5 + 12 + 9 ), sizeof( back ) ) == 0 );
+	unlink( path );
+	frames.frameCount = 0;
+	CHECK_INT( lmbBake_WriteUsd( character, &frames, path, &error ), lmb_statusInvalidArgument );
+	CHECK( !lmbFile_Exists( path ) );
+	frames.frameCount = frameCount;
+	CHECK_INT( lmbBake_WriteUsd( character, &frames, BodyPath( "no/jump.usda" ), &error ), lmb_statusIo );
+	lmbArena_Free( &arena );
+	free( positions );
+	lmbMotion_Free( motion );
+	lmbCharacter_Free( character );
+}
+
 static void Refusals( void **state )
 {
 	(void)state;
@@ -466,9 +523,10 @@ int main( void )
 	if ( !MakeBodyFolder() )
 		return 1;
 	const struct CMUnitTest tests[] = {
-	    CHECK_TEST( RichFileIsKept ), CHECK_TEST( AsGoodAsSingularValues ), CHECK_TEST( ThreadsDoNotMatter ),
-	    CHECK_TEST( NothingToAdd ),   CHECK_TEST( PicturesComeAlong ),      CHECK_TEST( PointCachesByNode ),
-	    CHECK_TEST( Refusals ),
+	    CHECK_TEST( RichFileIsKept ),     CHECK_TEST( AsGoodAsSingularValues ),
+	    CHECK_TEST( ThreadsDoNotMatter ), CHECK_TEST( NothingToAdd ),
+	    CHECK_TEST( PicturesComeAlong ),  CHECK_TEST( PointCachesByNode ),
+	    CHECK_TEST( UsdByNode ),          CHECK_TEST( Refusals ),
 	};
 	int failures = CHECK_RUN( tests );
 	rmdir( bodyFolder );
