@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# What the pages of docs/guide name exists, and every command on them is run, page by page in a folder of its own, with
-# settings that make the work small. Those of view.md are run by tests/viewer, the C of direction.md by test_guides.sh.
+# What the pages of docs/guide name exists, and every command on them is run, page by page in a folder of its own,
+# with settings that make the work small. The commands of view.md are run by tests/viewer, those of blender.md by
+# tests/integrations, the C of direction.md by test_guides.sh.
 set -euo pipefail
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -15,12 +16,19 @@ character="motions.train=[{clip:jumping_jacks,duration:1},{clip:stop_and_go,dura
 	train.coefficients=4 train.hidden=8 train.adam_steps=100 train.lbfgs_steps=10 bake.rate=10"
 arm="motions.train=[{kind:torques,count:12}] motions.duration=1 evaluate.motions=2 evaluate.pairs=2 evaluate.duration=2
 	train.models=[{kind:lagrangian,adam_epochs:2,lbfgs_iterations:20}]"
-recordings="train.models=[{kind:lagrangian,adam_epochs:60,lbfgs_iterations:200}]"
+recordings="train.models=[{kind:lagrangian,adam_epochs:20,lbfgs_iterations:40}]"
 limber() {
 	local argument file= settings=() setting
 	for argument in "$@"; do case $argument in *.yaml | *.glb) file=$argument ;; esac; done
 	case $1 in
 	run | tissue | modes | simulate | train | fit | evaluate | bake)
+		local missing= # what only a message can be asked for without
+		[[ " $* " != *" --report "* || -e $(dirname "$LIMBER")/report/report.html ]] || missing="run report/build"
+		[[ " $* " != *" --svg "* ]] || command -v gnuplot >/dev/null || missing="gnuplot"
+		if [ -n "$missing" ]; then
+			! "$LIMBER" "$@" 2>said && grep -q "$missing" said
+			return
+		fi
 		local small=$character
 		if [[ $file = *.yaml ]] && grep -q '^limb:' "$file"; then
 			small=$arm
@@ -77,6 +85,9 @@ mkdir "$work/own-character.md"
 cp "$BUILD/puppet.glb" "$work/own-character.md/character.glb"
 play own-character.md
 [ -s out/project/model.safetensors ]
+
+cp -r "$work/own-character.md" "$work/report.md"
+play report.md
 
 mkdir "$work/limb-from-csv-to-device.md"
 python3 "$here/trials.py" "$work/limb-from-csv-to-device.md"
