@@ -301,7 +301,7 @@ int lmbVerb_Predict( const lmbVerb *verb, int argc, const char **argv )
 	      "NUMBER" },
 	    { "inverse", 0, POPT_ARG_NONE, &predict.inverse, 0, "Torques from a motion", NULL },
 	    { "out", 'o', POPT_ARG_STRING, &predict.out, 0,
-	      "Write the result there: .sto, .mot, .npz, else CSV (default: print it)", "FILE" },
+	      "Write the result there: .sto, .mot, .npz, .mat, else CSV (default: print it)", "FILE" },
 	    LMB_COMMAND_OPTIONS( predict.command ) };
 	int code = lmbCommand_Begin( &predict.command, verb, argc, argv, options );
 	if ( code >= 0 )

@@ -59,7 +59,7 @@ const lmbVerb lmbVerbs[] = {
       "docs/formats/recordings.md names): a column \"time\" and one for each input by its name. The motion\n"
       "at those times goes to --out: time, the positions, the velocities (NAME_velocity), and how far from\n"
       "its training the model was (trust: below 1 within, growing beyond). The ending of --out says how:\n"
-      ".sto and .mot for OpenSim (in radians), .npz for NumPy, anything else CSV.\n\n"
+      ".sto and .mot for OpenSim (in radians), .npz for NumPy, .mat for MATLAB, else CSV.\n\n"
       "With --inverse FILE has positions (by name), velocities (NAME_velocity) and accelerations\n"
       "(NAME_acceleration), and what comes out are the torques that the motion takes, and their parts.",
       lmbVerb_Predict },

@@ -241,6 +241,11 @@ static lmbStatus ReadAny( lmbTable *table, const lmbTableDef *def, lmbError *err
 	{
 		if ( size >= 6 && memcmp( data, "\x93NUMPY", 6 ) == 0 )
 			status = lmbTable_ReadNpy( table, data, size, error );
+		else if ( size >= 128 && memcmp( data, "MATLAB ", 7 ) == 0 )
+			status = lmbError_Set( error, lmb_statusUnsupported,
+			                       "%s: a file of MATLAB's, which is not read; save a table there with "
+			                       "writetable( .., \"FILE.csv\" )",
+			                       table->path );
 		else
 			status = lmbTable_ReadText( table, def, data, size, error );
 	}

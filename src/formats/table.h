@@ -104,7 +104,11 @@ lmbStatus lmbTable_WriteSto( const lmbTable *table, const char *path, const char
  * underscore. Two columns of one name, or a name beyond 251 bytes: lmb_statusUnsupported. The same table
  * gives the same bytes. */
 lmbStatus lmbTable_WriteNpz( const lmbTable *table, const char *path, lmbError *error );
-/* By the ending of path, in any case: .npz; .sto and .mot, with name and angles; everything else is CSV. */
+/* MATLAB's level 5, not compressed: `data`, a matrix (rowCount x columnCount) of doubles, and `names`, a cell
+ * (1 x columnCount). 2 GiB or more: lmb_statusUnsupported. The same table gives the same bytes. */
+lmbStatus lmbTable_WriteMatlab( const lmbTable *table, const char *path, lmbError *error );
+/* By the ending of path, in any case: .npz; .mat; .sto and .mot, with name and angles; everything else is
+ * CSV. */
 lmbStatus lmbTable_Write( const lmbTable *table, const char *path, const char *name, lmbTableAngles angles,
                           lmbError *error );
 

@@ -119,6 +119,8 @@ lmbStatus lmbTable_Write( const lmbTable *table, const char *path, const char *n
 	const char *ending = length >= 4 ? path + length - 4 : "";
 	if ( strcasecmp( ending, ".npz" ) == 0 )
 		return lmbTable_WriteNpz( table, path, error );
+	if ( strcasecmp( ending, ".mat" ) == 0 )
+		return lmbTable_WriteMatlab( table, path, error );
 	if ( strcasecmp( ending, ".sto" ) == 0 || strcasecmp( ending, ".mot" ) == 0 )
 		return lmbTable_WriteSto( table, path, name, angles, error );
 	return lmbTable_WriteCsv( table, path, error );
