@@ -135,15 +135,21 @@ static void Balances( const lmbLagrangianTerms *terms, Balance *b )
 	if ( terms->damping != NULL )
 		Damp( n, terms->damping, terms->velocities, b->a );
 	if ( terms->accelerations == NULL )
-		Solve( b, b->a );
-	else
 	{
-		memcpy( b->imbalance, b->a, (size_t)n * sizeof( double ) );
-		memcpy( b->a, terms->accelerations, (size_t)n * sizeof( double ) );
+		Solve( b, b->a );
+		TimesTransposed( n, b->l, b->a, b->la );
+		return;
+	}
+	double torque[maxN];
+	for ( int i = 0; i < n; ++i )
+	{
+		torque[i] = b->a[i];
+		b->a[i] = terms->accelerations[i];
+		b->la[i] = 0.0;
 	}
 	TimesTransposed( n, b->l, b->a, b->la );
-	for ( int i = 0; i < n && terms->accelerations != NULL; ++i )
-		b->imbalance[i] = LowerRow( b->l, i, b->la ) - b->imbalance[i];
+	for ( int i = 0; i < n; ++i )
+		b->imbalance[i] = LowerRow( b->l, i, b->la ) - torque[i];
 }
 
 void lmbLagrangian_Acceleration( const lmbLagrangianTerms *terms, double *acceleration )
