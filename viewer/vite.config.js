@@ -1,5 +1,5 @@
 /* One HTML file with everything in it: nothing is fetched when it is opened. LIMBER_WASM names the compiled
- * runtime, LIMBER_OUT the folder for viewer.html. */
+ * runtime, LIMBER_PAGE the page (index or limb), LIMBER_OUT the folder for viewer.html or limb.html. */
 import { readFileSync } from "node:fs";
 import { defineConfig } from "vite";
 
@@ -41,7 +41,7 @@ function inline()
 					: page.source.replace( pattern, () => `<style>${text}</style>` );
 				delete bundle[file.fileName];
 			}
-			page.fileName = "viewer.html";
+			page.fileName = process.env.LIMBER_PAGE === "limb" ? "limb.html" : "viewer.html";
 		},
 	};
 }
@@ -51,6 +51,7 @@ export default defineConfig( {
 	logLevel: "warn",
 	plugins: [runtime(), inline()],
 	build: {
+		rollupOptions: { input: `${process.env.LIMBER_PAGE}.html` },
 		outDir: process.env.LIMBER_OUT,
 		emptyOutDir: false,
 		target: "es2022",

@@ -47,11 +47,12 @@ const lmbVerb lmbVerbs[] = {
       lmbVerb_Evaluate },
     { "bake", "PROJECT.yaml", 1, 1, "write motions with their dynamics as GLB, point caches and USD",
       PROJECT_HELP, lmbVerb_Bake },
-    { "view", "PROJECT.yaml|MODEL.safetensors", 1, 1, "show a character's model live in the browser",
+    { "view", "PROJECT.yaml|MODEL.safetensors", 1, 1, "show a model live in the browser",
       "Serves a page on 127.0.0.1 that steps the model with the runtime itself, or with --html writes the\n"
       "page and all it needs to one file. Of a project it shows the model in its output folder, its motions\n"
-      "and, where it is there, the simulation; a MODEL.safetensors takes its motions from --character.\n"
-      "docs/guide/view.md. Ctrl-C ends.",
+      "and, where it is there, the simulation; a character's MODEL.safetensors takes its motions from\n"
+      "--character. Of a limb it shows the motions of the project's tests beside the model, with torques by\n"
+      "hand; a limb's MODEL.safetensors swings freely. docs/guide/view.md. Ctrl-C ends.",
       lmbVerb_View },
     { "predict", "MODEL.safetensors", 1, 1,
       "play a model of a limb: motion from torques, or torques from motion",

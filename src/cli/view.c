@@ -1,7 +1,7 @@
 /* limber view: a model in the browser. */
 #include "cli/project_verb.h"
 #include "cli/verbs.h"
-#include "cli/view_page.h"
+#include "cli/view_limb.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -27,6 +27,7 @@ typedef struct View
 	int port, noBrowser, instant;
 	lmbProject *project;
 	lmbShow show;
+	lmbLimbProject *limb;
 	lmbViewPage page;
 	char *text; /* the page without its data, for the server */
 	size_t textSize;
@@ -53,32 +54,72 @@ static lmbStatus OpenModelFile( View *view, const char *path, lmbViewDef *def, l
 	return lmbShow_Open( view->project, NULL, &view->command.job, &view->show, error );
 }
 
+/* The project's model in its output folder. */
+static lmbStatus FindModel( View *view, const char *path, const char *name, bool instant, const char **folder,
+                            const char **out, lmbError *error )
+{
+	char usual[4096], model[4096];
+	snprintf( usual, sizeof( usual ), "out/%s%s", name, instant ? "-instant" : "" );
+	*folder = lmbArena_String( &view->page.arena, view->out != NULL ? view->out : usual );
+	if ( *folder == NULL )
+		return lmbError_Memory( error );
+	LMB_TRY( lmbPath_Join( model, sizeof( model ), *folder, "model.safetensors", error ) );
+	if ( !lmbFile_Exists( model ) )
+		return lmbError_Set( error, lmb_statusNotFound, "%s: is not there yet: run limber run %s%s%s%s",
+		                     model, instant ? "--instant " : "", path, view->out != NULL ? " --out " : "",
+		                     view->out != NULL ? view->out : "" );
+	*out = lmbArena_String( &view->page.arena, model );
+	return *out != NULL ? lmb_statusOk : lmbError_Memory( error );
+}
+
 static lmbStatus OpenProject( View *view, const char *path, lmbViewDef *def, lmbError *error )
 {
-	static const lmbProjectTable *const kinds[] = { &lmbFleshProjectTable, &lmbLimbProjectTable };
 	if ( view->character != NULL )
 		return lmbError_Set( error, lmb_statusInvalidArgument,
 		                     "--character: the project names its character already" );
 	if ( EndsWith( path, ".glb" ) || EndsWith( path, ".gltf" ) )
 		LMB_TRY( lmbProject_ForCharacter( path, &view->project, error ) );
-	else if ( lmbProjectFile_Kind( path, kinds, 2 ) == 1 )
-		return lmbError_Set( error, lmb_statusUnsupported, "%s: only characters can be viewed, limbs not yet",
-		                     path );
 	else
 		LMB_TRY( lmbProject_Load( path, &view->project, error ) );
 	bool instant = view->instant != 0 || view->project->instant;
-	char usual[4096], model[4096];
-	snprintf( usual, sizeof( usual ), "out/%s%s", view->project->name, instant ? "-instant" : "" );
-	const char *folder = view->out != NULL ? view->out : usual;
-	LMB_TRY( lmbPath_Join( model, sizeof( model ), folder, "model.safetensors", error ) );
-	if ( !lmbFile_Exists( model ) )
-		return lmbError_Set( error, lmb_statusNotFound, "%s: is not there yet: run limber run %s%s%s%s",
-		                     model, instant ? "--instant " : "", path, view->out != NULL ? " --out " : "",
-		                     view->out != NULL ? view->out : "" );
-	def->model = lmbArena_String( &view->page.arena, model );
-	if ( def->model == NULL )
-		return lmbError_Memory( error );
+	const char *folder;
+	LMB_TRY( FindModel( view, path, view->project->name, instant, &folder, &def->model, error ) );
 	return lmbShow_Open( view->project, folder, &view->command.job, &view->show, error );
+}
+
+static bool IsLimbProject( const char *path )
+{
+	static const lmbProjectTable *const kinds[] = { &lmbFleshProjectTable, &lmbLimbProjectTable };
+	return !EndsWith( path, ".glb" ) && !EndsWith( path, ".gltf" ) &&
+	       lmbProjectFile_Kind( path, kinds, 2 ) == 1;
+}
+
+static lmbStatus MakeLimbPage( View *view, const char *path, bool isModel, lmbError *error )
+{
+	lmbViewLimbDef def = { .name = path, .model = path, .motions = (const char *const *)view->motions };
+	if ( view->character != NULL || view->instant )
+		return lmbError_Set( error, lmb_statusInvalidArgument, "%s: is of a limb, which has no %s", path,
+		                     view->character != NULL ? "character" : "instant model" );
+	if ( isModel && view->motions != NULL )
+		return lmbError_Set( error, lmb_statusInvalidArgument,
+		                     "--motion: a limb's model has no motions; give its project" );
+	if ( !isModel )
+	{
+		LMB_TRY( lmbLimbProject_Load( path, &view->limb, error ) );
+		def.name = view->limb->name;
+		def.project = view->limb;
+		LMB_TRY( FindModel( view, path, def.name, false, &def.folder, &def.model, error ) );
+	}
+	return lmbViewLimb_Make( &def, &view->page, error );
+}
+
+static lmbStatus MakeFleshPage( View *view, const char *path, bool isModel, lmbError *error )
+{
+	lmbViewDef def = { .motions = (const char *const *)view->motions };
+	LMB_TRY( isModel ? OpenModelFile( view, path, &def, error ) : OpenProject( view, path, &def, error ) );
+	def.name = view->project->name;
+	def.interpolation = view->project->fit.interpolation;
+	return lmbViewPage_Make( &def, &view->show, &view->page, error );
 }
 
 /* --- one file --- */
@@ -223,14 +264,12 @@ static lmbStatus Serve( View *view, lmbError *error )
 static lmbStatus Work( View *view, lmbError *error )
 {
 	const char *path = view->command.arguments[0];
-	lmbViewDef def = { .motions = (const char *const *)view->motions };
 	if ( view->port > 65535 || view->port < -1 )
 		return lmbError_Set( error, lmb_statusInvalidArgument, "--port must be in 0 to 65535" );
-	LMB_TRY( EndsWith( path, ".safetensors" ) ? OpenModelFile( view, path, &def, error )
-	                                          : OpenProject( view, path, &def, error ) );
-	def.name = view->project->name;
-	def.interpolation = view->project->fit.interpolation;
-	LMB_TRY( lmbViewPage_Make( &def, &view->show, &view->page, error ) );
+	bool isModel = EndsWith( path, ".safetensors" );
+	bool isLimb = isModel ? lmbViewLimb_IsModel( path ) : IsLimbProject( path );
+	LMB_TRY( isLimb ? MakeLimbPage( view, path, isModel, error )
+	                : MakeFleshPage( view, path, isModel, error ) );
 	return view->html != NULL ? WriteHtml( view, error ) : Serve( view, error );
 }
 
@@ -238,7 +277,7 @@ int lmbVerb_View( const lmbVerb *verb, int argc, const char **argv )
 {
 	View view = { .port = -1 };
 	const struct poptOption options[] = {
-	    { "character", 0, POPT_ARG_STRING, &view.character, 0, "The character of a MODEL.safetensors",
+	    { "character", 0, POPT_ARG_STRING, &view.character, 0, "The character of a character's MODEL",
 	      "FILE" },
 	    { "motion", 0, POPT_ARG_ARGV, &view.motions, 0, "Show this motion only; may be repeated", "NAME" },
 	    { "html", 0, POPT_ARG_STRING, &view.html, 0, "Write one file with everything in it, and do not serve",
@@ -259,5 +298,6 @@ int lmbVerb_View( const lmbVerb *verb, int argc, const char **argv )
 	lmbViewPage_Close( &view.page );
 	lmbShow_Close( &view.show );
 	lmbProject_Free( view.project );
+	lmbLimbProject_Free( view.limb );
 	return lmbCommand_End( &view.command, status, &error );
 }

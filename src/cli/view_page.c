@@ -15,7 +15,7 @@ static const char marker[] = "<!--limber-data-->";
 
 /* --- the page as the build made it --- */
 
-static lmbStatus ReadTemplate( lmbViewPage *page, lmbError *error )
+lmbStatus lmbViewPage_Begin( lmbViewPage *page, const char *file, lmbError *error )
 {
 	char self[4096], path[4200];
 	ssize_t length = readlink( "/proc/self/exe", self, sizeof( self ) - 1 );
@@ -23,7 +23,7 @@ static lmbStatus ReadTemplate( lmbViewPage *page, lmbError *error )
 	char *slash = strrchr( self, '/' );
 	if ( slash != NULL )
 		*slash = 0;
-	snprintf( path, sizeof( path ), "%s/viewer/viewer.html", slash != NULL ? self : "." );
+	snprintf( path, sizeof( path ), "%s/viewer/%s", slash != NULL ? self : ".", file );
 	if ( !lmbFile_Exists( path ) )
 		return lmbError_Set( error, lmb_statusNotFound,
 		                     "%s: the page has not been made yet: run scripts/viewer in Limber's folder (it "
@@ -43,8 +43,8 @@ static lmbStatus ReadTemplate( lmbViewPage *page, lmbError *error )
 
 /* --- data --- */
 
-static lmbStatus AddBlob( lmbViewPage *page, const char *name, const void *data, size_t size,
-                          lmbError *error )
+lmbStatus lmbViewPage_Add( lmbViewPage *page, const char *name, const void *data, size_t size,
+                           lmbError *error )
 {
 	if ( page->blobCount == page->blobMost )
 	{
@@ -64,12 +64,12 @@ static lmbStatus AddBlob( lmbViewPage *page, const char *name, const void *data,
 	return lmb_statusOk;
 }
 
-static lmbStatus AddFile( lmbViewPage *page, const char *name, const char *path, lmbError *error )
+lmbStatus lmbViewPage_AddFile( lmbViewPage *page, const char *name, const char *path, lmbError *error )
 {
 	char *data;
 	size_t size;
 	LMB_TRY( lmbFile_Read( path, &page->arena, &data, &size, error ) );
-	return AddBlob( page, name, data, size, error );
+	return lmbViewPage_Add( page, name, data, size, error );
 }
 
 /* Model and character must be of one skin and one skeleton, since poses of the one drive the other. */
@@ -113,7 +113,7 @@ static lmbStatus AddTruth( lmbViewPage *page, const lmbSequence *sequence, const
 	char name[32];
 	snprintf( name, sizeof( name ), "truth-%d", index );
 	size_t bytes = (size_t)sequence->frameCount * 3 * (size_t)sequence->nodeCount * sizeof( float );
-	LMB_TRY( AddBlob( page, name, sequence->moving, bytes, error ) );
+	LMB_TRY( lmbViewPage_Add( page, name, sequence->moving, bytes, error ) );
 	json_object_set_new( facts, "truth",
 	                     json_pack( "{s:s, s:f, s:i, s:[f,f,f]}", "blob", name, "rate", sequence->rate,
 	                                "frames", sequence->frameCount, "origin", sequence->origin[0],
@@ -138,7 +138,7 @@ static lmbStatus AddMotion( lmbViewPage *page, const lmbShow *show, int index, l
 	}
 	char name[32];
 	snprintf( name, sizeof( name ), "poses-%d", index );
-	LMB_TRY( AddBlob( page, name, poses, (size_t)frames * numbers * sizeof( float ), error ) );
+	LMB_TRY( lmbViewPage_Add( page, name, poses, (size_t)frames * numbers * sizeof( float ), error ) );
 	json_t *facts =
 	    json_pack( "{s:s, s:b, s:f, s:f, s:i, s:s}", "name", motion->name, "trained", show->trained[index],
 	               "duration", motion->duration, "rate", poseRate, "frames", frames, "blob", name );
@@ -146,12 +146,12 @@ static lmbStatus AddMotion( lmbViewPage *page, const lmbShow *show, int index, l
 	return AddTruth( page, FindSequence( show->dataset, motion->name ), motion, index, facts, error );
 }
 
-static bool Wanted( const lmbViewDef *def, const char *name )
+bool lmbViewPage_Wanted( const char *const *motions, const char *name )
 {
-	for ( int i = 0; def->motions != NULL && def->motions[i] != NULL; ++i )
-		if ( strcmp( def->motions[i], name ) == 0 )
+	for ( int i = 0; motions != NULL && motions[i] != NULL; ++i )
+		if ( strcmp( motions[i], name ) == 0 )
 			return true;
-	return def->motions == NULL;
+	return motions == NULL;
 }
 
 static lmbStatus CheckMotions( const lmbViewDef *def, const lmbShow *show, lmbError *error )
@@ -177,7 +177,7 @@ static lmbStatus CheckMotions( const lmbViewDef *def, const lmbShow *show, lmbEr
 
 lmbStatus lmbViewPage_Make( const lmbViewDef *def, const lmbShow *show, lmbViewPage *page, lmbError *error )
 {
-	LMB_TRY( ReadTemplate( page, error ) );
+	LMB_TRY( lmbViewPage_Begin( page, "viewer.html", error ) );
 	LMB_TRY( CheckMotions( def, show, error ) );
 	LMB_TRY( CheckModel( def, show->character, error ) );
 	page->manifest = json_pack( "{s:s, s:i, s:b, s:[], s:[]}", "name", def->name, "interpolation",
@@ -192,11 +192,11 @@ lmbStatus lmbViewPage_Make( const lmbViewDef *def, const lmbShow *show, lmbViewP
 		                       json_pack( "{s:s, s:i, s:[f,f,f]}", "name", bone->name, "parent", bone->parent,
 		                                  "position", bone->bind[3], bone->bind[7], bone->bind[11] ) );
 	}
-	LMB_TRY( AddFile( page, "model", def->model, error ) );
+	LMB_TRY( lmbViewPage_AddFile( page, "model", def->model, error ) );
 	if ( show->tissue != NULL )
-		LMB_TRY( AddFile( page, "tissue", show->tissuePath, error ) );
+		LMB_TRY( lmbViewPage_AddFile( page, "tissue", show->tissuePath, error ) );
 	for ( int i = 0; i < show->motionCount; ++i )
-		if ( Wanted( def, show->motions[i]->name ) )
+		if ( lmbViewPage_Wanted( def->motions, show->motions[i]->name ) )
 			LMB_TRY( AddMotion( page, show, i, error ) );
 	return lmb_statusOk;
 }

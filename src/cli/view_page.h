@@ -39,6 +39,15 @@ typedef struct lmbViewDef
 lmbStatus lmbViewPage_Make( const lmbViewDef *def, const lmbShow *show, lmbViewPage *page, lmbError *error );
 void lmbViewPage_Close( lmbViewPage *page );
 
+/* What Make is made of, for pages of other things (view_limb.h): begins with a page that lies beside this
+ * program (viewer/FILE); adds data, which must outlive the page, and a whole file. */
+lmbStatus lmbViewPage_Begin( lmbViewPage *page, const char *file, lmbError *error );
+lmbStatus lmbViewPage_Add( lmbViewPage *page, const char *name, const void *data, size_t size,
+                           lmbError *error );
+lmbStatus lmbViewPage_AddFile( lmbViewPage *page, const char *name, const char *path, lmbError *error );
+/* Whether a motion is among those asked for (NULL-terminated; NULL: all are). */
+bool lmbViewPage_Wanted( const char *const *motions, const char *name );
+
 const lmbViewBlob *lmbViewPage_Blob( const lmbViewPage *page, const char *name ); /* NULL: none */
 
 /* One file with everything in it, or (blobs false) only the page, which asks for data/NAME. */

@@ -37,4 +37,9 @@ await picture( "view-rates", "puppet.html", { time: 1.2, act: async ( page ) =>
 	await page.locator( '#rates label:has([value="15"])' ).click();
 	await page.locator( "#compare-key" ).scrollIntoViewIfNeeded();
 } } );
+await picture( "view-limb", "arm.html", { time: 1.6, act: async ( page ) =>
+{
+	await page.evaluate( () => limber.seek( 1.2 ) );
+	await page.click( "#pulse-1" );
+} } );
 await browser.close();

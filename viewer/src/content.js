@@ -15,13 +15,13 @@ function decode( base64 )
 }
 
 let compiled;
-async function newRuntime()
+export async function newRuntime()
 {
 	compiled ??= await WebAssembly.compile( decode( wasm ) );
 	return loadRuntime( compiled );
 }
 
-async function blob( name )
+export async function blob( name )
 {
 	const inside = document.getElementById( `limber-blob-${name}` );
 	if ( inside !== null )

@@ -1,10 +1,13 @@
 /* The runtime (src/runtime, compiled to WebAssembly) as JavaScript objects. Names and units are those of
- * include/limber/flesh.h. Nothing here computes: what a step gives is the runtime's own, bit for bit.
+ * include/limber/flesh.h and limb.h. Nothing here computes: what a step gives is the runtime's own, bit for bit.
  *
  * Memory is one growing block: what was made after runtime.mark() goes away with runtime.release( mark ).
  * Arrays that calls return are views of that block. They hold until the next call; copy what must last. */
 
+export const Integrator = { euler: 0, rk4: 1, midpoint: 2, dormandPrince: 3 };
 export const Layer = { none: 0, vertex: 1, modalUnfitted: 2, modal: 3, hybrid: 4 };
+/* Of lmbStatus: a step went on all the same, and a body diverged. */
+const notConverged = 7, numerical = 9;
 
 const readers = {
 	i32: [4, ( view, at ) => view.getInt32( at, true ), ( view, at, x ) => view.setInt32( at, x, true )],
@@ -116,25 +119,30 @@ export class Runtime
 
 	/* A model from the bytes of model.safetensors; an Error says what is wrong with them. */
 	flesh( bytes ) { return new Flesh( this, bytes ); }
+	limb( bytes ) { return new Limb( this, bytes ); }
+
+	/* Where lmbFlesh_Load or lmbLimb_Load put the model; kind "Flesh" or "Limb". */
+	load( kind, bytes )
+	{
+		const { calls } = this, start = this.mark();
+		const out = this.allocate( 8 ), data = this.put( bytes );
+		const size = calls[`lmb${kind}_Size`]( data, bytes.length ), memory = this.allocate( size );
+		const status = calls[`lmb${kind}_Load`]( data, bytes.length, memory, size, out, out + 4 );
+		const [pointer, problem] = [this.view().getUint32( out, true ), this.view().getUint32( out + 4, true )];
+		if ( status === 0 )
+			return pointer;
+		const why = this.text( problem ) ?? this.text( calls.lmbStatus_Text( status ) );
+		this.release( start );
+		throw new Error( `not a model that this page can load: ${why}` );
+	}
 }
 
 export class Flesh
 {
 	constructor( runtime, bytes )
 	{
-		const { calls } = runtime, start = runtime.mark();
+		const { calls } = runtime, pointer = runtime.load( "Flesh", bytes );
 		this.runtime = runtime;
-		const out = runtime.allocate( 8 ), data = runtime.put( bytes );
-		const size = calls.lmbFlesh_Size( data, bytes.length );
-		const memory = runtime.allocate( size );
-		const status = calls.lmbFlesh_Load( data, bytes.length, memory, size, out, out + 4 );
-		const [pointer, problem] = [runtime.view().getUint32( out, true ), runtime.view().getUint32( out + 4, true )];
-		if ( status !== 0 )
-		{
-			const why = runtime.text( problem ) ?? runtime.text( calls.lmbStatus_Text( status ) );
-			runtime.release( start );
-			throw new Error( `not a model that this page can load: ${why}` );
-		}
 		this.pointer = pointer;
 		this.info = runtime.returned( "lmbFleshInfo", ( at ) => calls.lmbFlesh_Info( at, pointer ) );
 		this.bones = [];
@@ -211,4 +219,82 @@ export class FleshBody
 		velocity.forEach( ( x, i ) => view.setFloat64( this.velocityAt + 8 * i, x, true ) );
 		this.runtime.check( this.runtime.calls.lmbFleshBody_Push( this.pointer, this.velocityAt ), "push" );
 	}
+}
+
+export class Limb
+{
+	constructor( runtime, bytes )
+	{
+		const { calls } = runtime, pointer = runtime.load( "Limb", bytes );
+		this.runtime = runtime;
+		this.pointer = pointer;
+		this.info = runtime.returned( "lmbLimbInfo", ( at ) => calls.lmbLimb_Info( at, pointer ) );
+		const names = ( count, call ) => Array.from( { length: count }, ( _, i ) => runtime.text( call( pointer, i ) ) );
+		this.dofs = names( this.info.dofCount, calls.lmbLimb_DofName );
+		this.inputs = names( this.info.inputCount, calls.lmbLimb_InputName );
+	}
+
+	defaultDef()
+	{
+		const { runtime, pointer } = this;
+		return runtime.returned( "lmbLimbDef", ( at ) => runtime.calls.lmbDefaultLimbDef( at, pointer ) );
+	}
+
+	/* An instance; def overrides fields of the default. */
+	body( def = {} ) { return new LimbBody( this, { ...this.defaultDef(), ...def } ); }
+}
+
+export class LimbBody
+{
+	constructor( model, def )
+	{
+		const { runtime } = model, { calls } = runtime;
+		this.model = model;
+		this.runtime = runtime;
+		this.def = def;
+		const defAt = runtime.allocate( runtime.sizes.lmbLimbDef ), out = runtime.allocate( 4 );
+		runtime.write( "lmbLimbDef", defAt, def );
+		const size = calls.lmbLimbBody_Size( model.pointer, defAt );
+		if ( size === 0 )
+			throw new Error( "no such integrator, or a step out of range" );
+		runtime.check( calls.lmbLimbBody_Place( model.pointer, defAt, runtime.allocate( size ), size, out ), "body" );
+		this.pointer = runtime.view().getUint32( out, true );
+		const { dofCount, inputCount } = model.info;
+		this.places = { positions: [runtime.allocate( 8 * dofCount ), dofCount], velocities: [runtime.allocate( 8 * dofCount ), dofCount],
+			inputs: [runtime.allocate( 8 * inputCount ), inputCount], end: [runtime.allocate( 8 * inputCount ), inputCount] };
+	}
+
+	/* The numbers at a place, as a view. */
+	doubles( place ) { return new Float64Array( this.runtime.calls.memory.buffer, ...this.places[place] ); }
+
+	/* rad (m), rad/s (m/s) */
+	start( positions, velocities )
+	{
+		this.doubles( "positions" ).set( positions );
+		this.doubles( "velocities" ).set( velocities );
+		this.runtime.check( this.runtime.calls.lmbLimbBody_Start( this.pointer, this.places.positions[0], this.places.velocities[0] ), "start" );
+	}
+
+	/* Goes on by dt s. end: inputs that it goes straight to, or null: they are held. False when it diverged. */
+	step( inputs, end, dt )
+	{
+		const { runtime, places } = this;
+		this.doubles( "inputs" ).set( inputs );
+		if ( end !== null )
+			this.doubles( "end" ).set( end );
+		const status = runtime.calls.lmbLimbBody_Step( this.pointer, places.inputs[0], end !== null ? places.end[0] : 0, dt );
+		if ( status !== notConverged && status !== numerical )
+			runtime.check( status, "step" );
+		return status !== numerical;
+	}
+
+	/* Positions and velocities, views. */
+	state()
+	{
+		this.runtime.calls.lmbLimbBody_State( this.pointer, this.places.positions[0], this.places.velocities[0] );
+		return { positions: this.doubles( "positions" ), velocities: this.doubles( "velocities" ) };
+	}
+
+	/* -1: the model has none. */
+	trust() { return this.runtime.calls.lmbLimbBody_Trust( this.pointer ); }
 }

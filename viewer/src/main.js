@@ -5,8 +5,8 @@ import { Stage } from "./stage.js";
 import { drawChart } from "./chart.js";
 import { gradients, paint, plain, ramps, roundUp } from "./colours.js";
 import { embedded, fromFiles } from "./content.js";
+import { addDrop, at, chartColours, css, key, say, showPlay } from "./page.js";
 
-const at = ( id ) => document.getElementById( id );
 const titles = { skinning: "Skinning", network: "Network", dynamics: "Dynamics", perFrame: "Per-frame spring", truth: "Simulation" };
 const layerTitles = { [Layer.none]: "None (still shape)", [Layer.vertex]: "Per vertex", [Layer.modalUnfitted]: "Modes, as the tissue says",
 	[Layer.modal]: "Modes, fitted", [Layer.hybrid]: "Modes and vertices" };
@@ -20,18 +20,6 @@ const pushSpeed = [0, -0.8, 0.5];
 
 const stage = new Stage( at( "figure" ), { onPick: pick } );
 let content = null, player = null, colour = "plain", scale = 0, traces = [], comparison = null, comparing = false;
-
-function css( name )
-{
-	return getComputedStyle( document.documentElement ).getPropertyValue( name ).trim();
-}
-
-function say( text, bad = false )
-{
-	at( "message" ).textContent = text;
-	at( "message" ).classList.toggle( "bad", bad );
-	at( "message" ).hidden = text === "";
-}
 
 /* --- colours --- */
 
@@ -206,12 +194,7 @@ function updateFacts( now )
 		`step ${player.stepTime.toFixed( 2 )} ms${player.runtime.kernels === "wasm" ? "" : ` (${player.runtime.kernels})`}`;
 }
 
-function updatePlay()
-{
-	at( "play-icon" ).setAttribute( "d", player?.playing ? "M7 5h3.600v14H7zM13.400 5H17v14h-3.600z" : "M8 4.800v14.400L19.500 12z" );
-	at( "play" ).setAttribute( "aria-label", player?.playing ? "Pause" : "Play" );
-	at( "loop" ).setAttribute( "aria-pressed", String( player?.loop ?? true ) );
-}
+const updatePlay = () => showPlay( player?.playing ?? false, player?.loop ?? true );
 
 /* --- trace --- */
 
@@ -238,7 +221,6 @@ function record()
 }
 
 const along = ( vector ) => Number( at( "axis" ).value ) === 3 ? Math.hypot( ...vector ) : vector[Number( at( "axis" ).value )];
-const chartColours = () => ( { faint: css( "--faint" ), ink: css( "--ink" ), warn: css( "--warn" ) } );
 
 function drawTrace()
 {
@@ -253,21 +235,6 @@ function drawTrace()
 	}
 	drawChart( at( "trace" ), { lines, range: [from, from + traceSpan], colours: chartColours() } );
 	key( at( "trace-key" ), drawn.map( ( name ) => [titles[name], css( `--${name}` ), name === "truth"] ) );
-}
-
-function key( element, entries )
-{
-	const text = JSON.stringify( entries );
-	if ( element.dataset.text === text )
-		return;
-	element.dataset.text = text;
-	element.replaceChildren( ...entries.map( ( [title, line, dashed] ) =>
-	{
-		const span = Object.assign( document.createElement( "span" ), { textContent: title } );
-		span.style.setProperty( "--line", line );
-		span.classList.toggle( "dashed", dashed === true );
-		return span;
-	} ) );
 }
 
 const rateColours = () => ["--perFrame", "--network", "--dynamics", "--truth"].map( css );
@@ -444,7 +411,7 @@ function connect()
 	matchMedia( "(prefers-color-scheme: dark)" ).addEventListener( "change", () => { stage.dirty = true; } );
 	new ResizeObserver( () => { stage.resize(); stage.dirty = true; } ).observe( at( "stage" ) );
 	at( "files" ).addEventListener( "change", () => take( [...at( "files" ).files] ) );
-	addDrop();
+	addDrop( take );
 	addKeys();
 }
 
@@ -508,26 +475,6 @@ function addKeys()
 		event.preventDefault();
 		action();
 		stage.dirty = true;
-	} );
-}
-
-function addDrop()
-{
-	addEventListener( "dragover", ( event ) =>
-	{
-		event.preventDefault();
-		document.body.classList.add( "dropping" );
-	} );
-	addEventListener( "dragleave", ( event ) =>
-	{
-		if ( event.relatedTarget === null )
-			document.body.classList.remove( "dropping" );
-	} );
-	addEventListener( "drop", ( event ) =>
-	{
-		event.preventDefault();
-		document.body.classList.remove( "dropping" );
-		take( [...event.dataTransfer.files] );
 	} );
 }
 
