@@ -28,7 +28,10 @@ static lmbStatus OpenPlayers( Judging *judging, int threads, lmbArena *arena, lm
 		LMB_TRY( lmbLimb_LoadFile( contender->path, arena, &judging->model, error ) );
 		def = lmbDefaultLimbDef( judging->model );
 		def.integrator = judging->def->integrator;
-		def.maxStep = judging->def->step;
+		/* Recurrent models have no integrator: they go by the steps that they were taught. */
+		lmbLimbKind kind = lmbLimb_Info( judging->model ).kind;
+		if ( kind != lmb_limbGru && kind != lmb_limbLstm )
+			def.maxStep = judging->def->step;
 	}
 	for ( int i = 0; i < threads; ++i )
 	{

@@ -178,7 +178,7 @@ static const lmbStageSpec specs[lmb_limbStageCount] = {
                              .sections = { "limb", "recordings", "motions", "train", "evaluate" },
                              .run = lmbLimbPipeline_RunTrain },
     [lmb_limbStageEvaluate] = { .name = "evaluate",
-                                .version = 6,
+                                .version = 7,
                                 .needs = BIT( lmb_limbStageSimulate ) | BIT( lmb_limbStageTrain ),
                                 .metrics = "",
                                 .sections = { "limb", "train", "evaluate" },

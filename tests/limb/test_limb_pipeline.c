@@ -233,7 +233,15 @@ static void WhatIsUpToDateIsSkipped( void **state )
 	CHECK_INT( Run( project, out, 1, -1, &watch, &metrics ), lmb_statusOk );
 	CHECK( stat( path, &after ) == 0 );
 	CHECK( before.st_ino == after.st_ino ); /* a written file would be another one */
-	CHECK( !json_equal( metrics, whole ) );
+	static const char *const models[] = { "ape_lagrangian", "gru" };
+	for ( int m = 0; m < 2; ++m )
+	{
+		json_t *now = json_object_get( json_object_get( metrics, "models" ), models[m] );
+		json_t *then = json_object_get( json_object_get( whole, "models" ), models[m] );
+		/* What has no integrator goes by the steps that it was taught. */
+		CHECK( json_equal( json_object_get( now, "tests" ), json_object_get( then, "tests" ) ) ==
+		       ( m == 1 ) );
+	}
 	json_decref( metrics );
 	lmbLimbProject_Free( project );
 }
