@@ -39,7 +39,7 @@ function showHeldOut( page, metrics )
 function showTable( page, metrics )
 {
 	const place = section( page, "numbers", "Models and tests",
-		"Root mean square error of the joint angles in degrees, at that time, of roll-outs that start in the truth's first state and "
+		"Root mean square error of the joint angles in degrees, at that time, of roll-outs that start in the truth's first state (with evaluate.fit_start, in one fitted to its first moments) and "
 		+ "get its inputs, nothing else. Whole: over all samples. Valid: until the squares of all joints' errors add up to 0.01 rad². Diverged: the share of roll-outs in which a joint was 180 degrees off; they stay in every mean. "
 		+ "Interaction torque: relative error of the torque that a pulse at one joint causes at the other. Trust ranks: rank "
 		+ "correlation of the model's own score with its error. Rows \"truth\" and \"known_terms\" are equations, not networks." );
