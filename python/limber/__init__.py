@@ -6,7 +6,7 @@ last column. Models may be shared between threads, a body belongs to one thread 
 
 from ._native import LimberError, Status, kernels
 from .files import Dataset, DatasetMotion, DatasetPose, Trajectories, Trajectory, read_metrics, read_trajectories
-from .flesh import FleshBody, FleshModel, Interpolation, Layer
+from .flesh import FleshBody, FleshModel, Interpolation, Layer, step_many
 from .limb import Integrator, LimbBody, LimbKind, LimbModel, Torques
 from .pack import Region, Skin, layers_from_safetensors, level, pack, pose_features
 
@@ -36,4 +36,5 @@ __all__ = [
     "pose_features",
     "read_metrics",
     "read_trajectories",
+    "step_many",
 ]

@@ -151,6 +151,17 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "lmbDefaultFleshDef": (FleshDef, [_pointer]),
     "lmbFleshBody_Size": (_size, [_pointer, ctypes.POINTER(FleshDef)]),
     "lmbFleshBody_Place": (_status, [_pointer, ctypes.POINTER(FleshDef), _pointer, _size, _out]),
+    "lmbFleshBody_StepMany": (
+        _status,
+        [
+            ctypes.POINTER(_pointer),
+            ctypes.POINTER(FleshPose),
+            ctypes.c_int,
+            ctypes.c_double,
+            _pointer,
+            ctypes.POINTER(FleshShape),
+        ],
+    ),
     "lmbFleshBody_Step": (_status, [_pointer, ctypes.POINTER(FleshPose), ctypes.c_double, ctypes.POINTER(FleshShape)]),
     "lmbFleshBody_Reset": (None, [_pointer]),
     "lmbFleshBody_Appear": (None, [_pointer]),

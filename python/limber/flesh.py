@@ -111,18 +111,31 @@ class FleshBody:
         origin and 1.
         The result is a view of the body's own memory, good until the next step: copy what must last.
         """
+        palette = self._take_pose(bones, position, rotation, scale)
+        self._pose.bones = palette.ctypes.data
+        code = lib.lmbFleshBody_Step(self._pointer, ctypes.byref(self._pose), dt, ctypes.byref(self._shape))
+        _native.check(code, "step: dt or pose")
+        return self._show()
+
+    def _take_pose(
+        self,
+        bones: ArrayLike,
+        position: Optional[Sequence[float]],
+        rotation: Optional[Sequence[float]],
+        scale: Optional[float],
+    ) -> NDArray[np.float32]:
         palette = np.ascontiguousarray(bones, np.float32)
         if palette.size != 12 * self.model.bone_count:
             raise LimberError(Status.INVALID_ARGUMENT, f"bones: {self.model.bone_count} matrices of 3x4 are needed")
-        self._pose.bones = palette.ctypes.data
         if position is not None:
             self._pose.position[:] = position
         if rotation is not None:
             self._pose.rotation[:] = rotation
         if scale is not None:
             self._pose.scale = scale
-        code = lib.lmbFleshBody_Step(self._pointer, ctypes.byref(self._pose), dt, ctypes.byref(self._shape))
-        _native.check(code, "step: dt or pose")
+        return palette
+
+    def _show(self) -> NDArray[np.float32]:
         self.normals = self._seen(self._shape.normals) if self._shape.normals else None
         return self._seen(self._shape.positions)
 
@@ -211,3 +224,39 @@ class FleshBody:
     def restore(self, state: bytes) -> None:
         """Goes on from a saved state, bit for bit."""
         _native.restore("Flesh", self._pointer, state)
+
+
+def step_many(
+    bodies: Sequence[FleshBody],
+    bones: Sequence[ArrayLike],
+    dt: float,
+    positions: Optional[Sequence[Optional[Sequence[float]]]] = None,
+    rotations: Optional[Sequence[Optional[Sequence[float]]]] = None,
+    scales: Optional[Sequence[Optional[float]]] = None,
+) -> list[NDArray[np.float32]]:
+    """Steps many bodies of one model by the same dt, each to its own pose, as FleshBody.step does one by one.
+
+    The bits are the same; it costs less, since the bodies share the reading of the model. bones, and positions,
+    rotations and scales where given: one entry for each body.
+    """
+    count = len(bodies)
+    for name, given in (("bones", bones), ("positions", positions), ("rotations", rotations), ("scales", scales)):
+        if given is not None and len(given) != count:
+            raise LimberError(Status.INVALID_ARGUMENT, f"{name}: {count} entries are needed, one for each body")
+    poses, shapes = (_native.FleshPose * count)(), (_native.FleshShape * count)()
+    pointers, palettes = (ctypes.c_void_p * count)(), []
+    for i, body in enumerate(bodies):
+        palettes.append(
+            body._take_pose(
+                bones[i],
+                None if positions is None else positions[i],
+                None if rotations is None else rotations[i],
+                None if scales is None else scales[i],
+            )
+        )
+        body._pose.bones = palettes[i].ctypes.data
+        poses[i], pointers[i] = body._pose, body._pointer
+    _native.check(lib.lmbFleshBody_StepMany(pointers, poses, count, dt, None, shapes), "step_many: dt, a pose or the bodies")
+    for i, body in enumerate(bodies):
+        body._shape = shapes[i]
+    return [body._show() for body in bodies]

@@ -17,18 +17,22 @@ def make_level(tmp_path, source, share, modes=None):
     return model, limber.FleshModel(path), kept
 
 
-@pytest.mark.parametrize("version, off", [(1, 2e-6), (2, 2e-4)])
+@pytest.mark.parametrize("version, off, share", [(1, 2e-6, 0.0), (2, 2e-5, 1e-3)])
 @pytest.mark.parametrize("layer", [limber.Layer.NONE, limber.Layer.MODAL, limber.Layer.HYBRID])
-def test_kept_vertices_move_alike(tmp_path, flesh_path, version, off, layer):
+def test_kept_vertices_move_alike(tmp_path, flesh_path, version, off, share, layer):
     source = flesh_path.with_name(f"flesh-{version}.safetensors")
     model, part, kept = make_level(tmp_path, source, 0.4)
     assert part.vertex_count == len(kept) and part.coefficient_count == model.coefficient_count
-    # a share of amounts as 16 bits where shapes are bytes; single precision in another order where not
-    whole, some = model.body(layer=layer), part.body(layer=layer)
+    # Single precision in another order. A level is of version 1; version 2 has what moves the modes as whole
+    # numbers of 13 bits, rounded by 1/8190 of the largest, entries and inputs alike: a share of the largest swing
+    # so far, 1.5 m in the end (measured: 7e-4 of it then).
+    whole, some, still = model.body(layer=layer), part.body(layer=layer), model.body(layer=limber.Layer.NONE)
+    swing = 0.0
     for n in range(30):
         frame = flesh_frame(model, n)
         a, b = whole.step(*frame), some.step(*frame)
-        assert np.abs(a[kept] - b).max() < off, n
+        swing = max(swing, np.abs(a - still.step(*frame)).max())
+        assert np.abs(a[kept] - b).max() < off + share * swing, n
 
 
 def test_motion_is_handed_over(tmp_path, flesh_path):

@@ -70,6 +70,23 @@ def test_flesh_steps_are_those_of_c(reference, flesh_path, version):
         assert play_flesh(model, model.body(kernels=kernels), range(60)) == expected, kernels
 
 
+@pytest.mark.parametrize("version", [1, 2])
+def test_many_bodies_step_as_each_alone(flesh_path, version):
+    model = limber.FleshModel(flesh_path.with_name(f"flesh-{version}.safetensors"))
+    alone, together = [model.body() for _ in range(3)], [model.body() for _ in range(3)]
+    for n in range(20):
+        frames = [flesh_frame(model, n + 3 * i) for i in range(3)]  # of equal dt
+        bones, dts, positions, rotations = zip(*frames)
+        many = limber.step_many(together, bones, dts[0], positions, rotations)
+        for i in range(3):
+            assert np.array_equal(alone[i].step(*frames[i]), many[i]), (n, i)
+            assert np.array_equal(alone[i].normals, together[i].normals), (n, i)
+    with pytest.raises(limber.LimberError):
+        limber.step_many(together, bones[:2], dts[0])
+    with pytest.raises(limber.LimberError):
+        limber.step_many([together[0]] * 2, bones[:2], dts[0])
+
+
 def test_limb_steps_are_those_of_c(reference, limb_path):
     model = limber.LimbModel(limb_path)
     assert play_limb(model, model.body(), range(60)) == reference("limb", limb_path)
