@@ -50,6 +50,12 @@ lmbStatus lmbFileWriter_Open( lmbFileWriter *writer, const char *path, lmbError 
 	memset( writer, 0, sizeof( *writer ) );
 	if ( strlen( path ) >= sizeof( writer->path ) )
 		return lmbError_Set( error, lmb_statusInvalidArgument, "%s: the path is too long", path );
+	/* The rename at the end would put a file in the place of a device, for those who may. */
+	struct stat info;
+	if ( stat( path, &info ) == 0 && !S_ISREG( info.st_mode ) )
+		return lmbError_Set( error, lmb_statusIo,
+		                     "%s: is %s, not a file that could be written anew; give the name of a file",
+		                     path, S_ISDIR( info.st_mode ) ? "a folder" : "a device or a pipe" );
 	strcpy( writer->path, path );
 	snprintf( writer->temporary, sizeof( writer->temporary ), "%s.tmp-%ld", path, (long)getpid() );
 	writer->stream = fopen( writer->temporary, "wb" );

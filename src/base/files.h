@@ -13,7 +13,7 @@
 lmbStatus lmbFile_Read( const char *path, lmbArena *arena, char **data, size_t *size, lmbError *error );
 
 /* A file being written under a temporary name beside its own. Commit syncs and renames it; Abort (or
- * a kill) leaves the old file, or none. */
+ * a kill) leaves the old file, or none. Folders, devices and pipes are refused. */
 typedef struct lmbFileWriter
 {
 	FILE *stream;

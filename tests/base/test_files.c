@@ -2,6 +2,7 @@
 #include "check.h"
 
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static void MakeFolder( char *folder )
@@ -53,6 +54,25 @@ static void ErrorsNameTheFile( void **state )
 	lmbArena_Free( &arena );
 }
 
+/* Whoever may rename in /dev would otherwise lose the device. */
+static void OnlyFilesAreReplaced( void **state )
+{
+	(void)state;
+	char folder[64], pipe[128];
+	lmbError error = { 0 };
+	struct stat info;
+	MakeFolder( folder );
+	snprintf( pipe, sizeof( pipe ), "%s/pipe", folder );
+	CHECK_OR_STOP( mkfifo( pipe, 0600 ) == 0 );
+	CHECK_INT( lmbFile_Write( pipe, "x", 1, &error ), lmb_statusIo );
+	CHECK_CONTAINS( error.message, "a device or a pipe" );
+	CHECK( stat( pipe, &info ) == 0 && S_ISFIFO( info.st_mode ) );
+	CHECK_INT( lmbFile_Write( folder, "x", 1, &error ), lmb_statusIo );
+	CHECK_CONTAINS( error.message, "a folder" );
+	unlink( pipe );
+	CHECK( rmdir( folder ) == 0 );
+}
+
 static void ArenaRefusesOverflow( void **state )
 {
 	(void)state;
@@ -68,6 +88,7 @@ int main( void )
 	const struct CMUnitTest tests[] = {
 	    CHECK_TEST( WholeOrAbsent ),
 	    CHECK_TEST( ErrorsNameTheFile ),
+	    CHECK_TEST( OnlyFilesAreReplaced ),
 	    CHECK_TEST( ArenaRefusesOverflow ),
 	};
 	return CHECK_RUN( tests );
