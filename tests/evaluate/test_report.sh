@@ -22,19 +22,7 @@ refuses() { # PATTERN ARGUMENTS...
 	grep -q -- "$pattern" err || fail "limber $*: $(cat err)"
 }
 
-cat >tiny.yaml <<END
-character: $BUILD/puppet.glb
-tissue: { nodes: 250 }
-motions:
-  train: [{ clip: jumping_jacks, duration: 0.6 }]
-  held_out: [{ clip: run, duration: 0.5 }]
-  warp_in: 0.1
-simulate: { poses: 12, rate: 30, step_rate: 60 }
-modes: { count: 6 }
-train: { coefficients: 4, hidden: 8, layers: 1, adam_steps: 200, lbfgs_steps: 20 }
-evaluate: { sheet: false }
-bake: { rate: 60, glb: false, pc2: true }
-END
+sed "s|PUPPET|$BUILD/puppet.glb|" "$SOURCE/tests/tiny_puppet.yaml" >tiny.yaml
 cat >arm.yaml <<END
 limb: { plant: arm, gravity: 0 }
 motions: { rate: 50, duration: 1, train: [{ kind: torques, count: 6 }, { kind: reaches, count: 3 }] }
